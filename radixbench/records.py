@@ -1,0 +1,177 @@
+"""What travels between rooms: raw facts, each stamped on the host's monotonic clock.
+
+The scheduler makes ``StepRecord`` and ``FinishRecord``, the client ``RequestRecord``, telemetry
+``GpuSample``. What is logged, parsed, captured and summarised is one type. Nothing here is
+derived: rates, percentiles and hit rates are computed in ``metrics`` from these, again and again.
+
+An unknown value is ``None``, never 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Phase = Literal["prefill", "decode"]
+Mode = Literal["on", "off"]
+RequestStatus = Literal["completed", "failed", "cancelled"]
+TokenSource = Literal["usage", "token_ids", "chunks"]
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecord:
+    """What one scheduler step did. Token counts are exact (never rounded to pages).
+
+    ``new_seq``, ``new_tokens`` and ``cached_tokens`` are of a prefill step (a continued chunk counts as
+    one sequence and reports no cached tokens); a decode step has ``new_seq`` 0 and one new token for
+    each of ``running_req``. For a prefill step ``running_req`` counts the requests that decode
+    meanwhile. ``queue_req`` is the waiting queue after admission; ``pending_tokens`` what the waiting
+    requests and the rest of a chunked one still have to compute.
+    ``used_slots`` counts slots of running requests (cached but unlocked tree entries don't count,
+    as in SGLang's ``token usage``), ``held_tokens`` the tokens of the running batch.
+    ``host_ns`` is the time tree and scheduler took in this step, ``end_ns - start_ns`` the whole step.
+    ``evicted_tokens`` were dropped from the tree, ``retracted_req`` sent back to the queue in this step.
+    """
+
+    phase: Phase
+    step: int
+    start_ns: int
+    end_ns: int
+    host_ns: int
+    new_seq: int
+    new_tokens: int
+    cached_tokens: int
+    running_req: int
+    queue_req: int
+    pending_tokens: int
+    held_tokens: int
+    used_slots: int
+    pool_slots: int
+    evicted_tokens: int = 0
+    retracted_req: int = 0
+    graph: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FinishRecord:
+    """What the server knows of one finished request: SGLang's ``ReqTimeStats``, then exact times.
+
+    ``attempts`` is 1 plus the retractions. ``cached_input_len`` is counted at first admission only.
+    ``entry_ns`` is the arrival; ``ttft_ns`` and ``e2e_ns`` run from it. ``ttft_ns`` is ``None`` for a
+    request that never produced a token.
+    """
+
+    rid: str
+    input_len: int
+    cached_input_len: int
+    output_len: int
+    attempts: int
+    queue_ns: int
+    forward_ns: int
+    entry_ns: int
+    ttft_ns: int | None
+    e2e_ns: int
+    finish_reason: str = "length"
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRecord:
+    """What the client saw of one request.
+
+    ``prompt`` is the request's place in the run's workload, ``conversation`` and ``turn`` where it
+    belongs, ``group`` the prefix it shares. ``due_ns`` is when it should have been sent (equal to
+    ``send_ns`` in a closed loop). ``chunk_ns[i]`` is the arrival of the i-th event that carried
+    generated tokens and ``chunk_tokens[i]`` how many it carried; ``end_ns`` is the end of the
+    response. Counts are the server's word (``usage``); ``output_source`` says where ``output_tokens``
+    came from. ``error`` is set exactly when ``status`` isn't ``completed``.
+    """
+
+    rid: str
+    prompt: int
+    conversation: int
+    turn: int
+    group: int
+    requested_tokens: int
+    sent_prompt_tokens: int
+    due_ns: int
+    send_ns: int
+    end_ns: int
+    status: RequestStatus
+    chunk_ns: tuple[int, ...] = ()
+    chunk_tokens: tuple[int, ...] = ()
+    prompt_tokens: int | None = None
+    output_tokens: int | None = None
+    output_source: TokenSource | None = None
+    cached_tokens: int | None = None
+    output_ids: tuple[int, ...] | None = None
+    finish_reason: str | None = None
+    http_status: int | None = None
+    error: str | None = None
+    text: str | None = None
+
+    @property
+    def first_token_ns(self) -> int | None:
+        """Arrival of the first event that carried a generated token."""
+        return self.chunk_ns[0] if self.chunk_ns else None
+
+    @property
+    def last_token_ns(self) -> int | None:
+        """Arrival of the last event that carried a generated token."""
+        return self.chunk_ns[-1] if self.chunk_ns else None
+
+
+@dataclass(frozen=True, slots=True)
+class GpuSample:
+    """One telemetry reading of one device; a reading the device doesn't offer is ``None``.
+
+    Clocks in MHz, power in mW, temperature in °C, utilisation and load in percent, memory in bytes.
+    ``event_reasons`` is NVML's bit mask as read, unknown bits kept. ``cpu_clock_mhz`` (mean over
+    cores) and ``cpu_load_pct`` are what a machine without a GPU can tell.
+    """
+
+    at_ns: int
+    device: int = 0
+    sm_clock_mhz: int | None = None
+    memory_clock_mhz: int | None = None
+    event_reasons: int | None = None
+    power_mw: int | None = None
+    temperature_c: int | None = None
+    utilization_pct: int | None = None
+    memory_used_bytes: int | None = None
+    cpu_clock_mhz: float | None = None
+    cpu_load_pct: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceInfo:
+    """What stays the same for one device during a run.
+
+    ``clock_source`` names which clock ``sm_clock_mhz`` is (``sm`` or ``graphics``); ``power_kind`` whether
+    power is a 1-s mean or instantaneous; ``unsupported`` lists the readings the device refuses.
+    """
+
+    index: int
+    name: str
+    uuid: str | None = None
+    max_sm_clock_mhz: int | None = None
+    max_memory_clock_mhz: int | None = None
+    power_limit_mw: int | None = None
+    memory_total_bytes: int | None = None
+    driver: str | None = None
+    clock_source: Literal["sm", "graphics"] | None = None
+    power_kind: Literal["average", "instant"] | None = None
+    unsupported: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TelemetryInfo:
+    """How a run's samples came about: which probe, how often, at what cost, what was missed."""
+
+    probe: str
+    interval_ns: int
+    ticks: int
+    missed_ticks: int
+    failed_reads: int
+    read_ns_mean: int | None
+    devices: tuple[DeviceInfo, ...] = ()
+    note: str | None = None
