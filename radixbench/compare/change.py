@@ -69,6 +69,9 @@ class Spread:
 class Change:
     """One metric in one cell, both sides, and what may be concluded.
 
+    ``detectable`` belongs to ``within-noise``: the smallest relative effect (0.05 is 5 %) that this many
+    pairs with this spread would have shown. ``bound`` says how the true factor may lie: at most
+    (``upper``) or at least (``lower``) the one printed.
     ``pairs`` holds (seed, A's figure, B's figure) of every seed both sides have.
     """
 

@@ -1,0 +1,134 @@
+"""What cached tokens and answers say against a cell's figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from radixbench.compare.arm import ArmRun, cell_name
+from radixbench.compare.cache_state import excess, shortfall, state_fault
+from radixbench.compare.change import Change
+from radixbench.compare.finding import Finding
+from radixbench.compare.pairing import CellPairs, Pair
+from radixbench.compare.verdict import HEADLINE
+
+CONTROL_SHARE = 0.01
+
+
+def cache_findings(cell: CellPairs) -> Iterator[Finding]:
+    """A cold run that wasn't, more hits than possible, fewer than expected."""
+    for pair in cell.all_pairs:
+        for side, one in zip("AB", pair.runs, strict=True):
+            yield from _state(cell, side, one)
+
+
+def control_findings(cell: CellPairs, changes: tuple[Change, ...]) -> Iterator[Finding]:
+    """A cell without anything to reuse shows a difference between cache on and off all the same."""
+    if not _is_control(cell):
+        return
+    for change in changes:
+        if change.metric not in HEADLINE or change.factor is None:
+            continue
+        if change.verdict not in {"better", "worse"}:
+            continue
+        yield Finding(
+            code="control-failed",
+            severity="warning",
+            text=(
+                f"{cell_name(cell.key)}: nothing to reuse, yet {change.metric} differs by a factor of"
+                f" {change.factor.value:.3f} beyond the spread of the seeds"
+            ),
+            remedy=(
+                "it is the cost of caching, or the arms differ in more than the cache: look at the"
+                " differences, then rerun with more seeds"
+            ),
+            cell=cell.key,
+            metrics=frozenset({change.metric}),
+        )
+
+
+def _is_control(cell: CellPairs) -> bool:
+    """Arms of different modes, and prompts that share next to nothing."""
+    if not cell.pairs:
+        return False
+    for pair in cell.pairs:
+        if pair.a.run.mode == pair.b.run.mode:
+            return False
+        for one in pair.runs:
+            account = one.summary.cache
+            if account.prompt_tokens is None:
+                return False
+            if account.expected_high > CONTROL_SHARE * account.prompt_tokens:
+                return False
+    return True
+
+
+def _state(cell: CellPairs, side: str, one: ArmRun) -> Iterator[Finding]:
+    fault = state_fault(one)
+    if fault is not None:
+        yield Finding(
+            code="cold-not-cold",
+            severity="serious",
+            text=f"{side}, {one.name}: {fault}; the run is set aside",
+            remedy="flush the cache before each run and prove it, and never send the same tokens twice",
+            cell=cell.key,
+        )
+    over = excess(one)
+    if over is not None:
+        yield Finding(
+            code="above-maximum",
+            severity="serious",
+            text=f"{side}, {one.name}: {over}",
+            remedy="the cache held tokens from before the run, or the server counts them wrongly: read its log",
+            cell=cell.key,
+        )
+    under = shortfall(one)
+    if under is not None:
+        yield Finding(
+            code="hit-shortfall",
+            severity="warning",
+            text=f"{side}, {one.name}: {under}",
+            remedy="the pool is too small for the working set, or prefixes differ: raise --max-total-tokens",
+            cell=cell.key,
+        )
+
+
+def output_findings(cell: CellPairs) -> Iterator[Finding]:
+    """Greedy answers of both arms, token by token."""
+    for pair in cell.all_pairs:
+        compared, unlike, first = _unlike(pair)
+        if not unlike:
+            continue
+        exact = all(one.run.server.identity.get("dtype") == "float32" for one in pair.runs)
+        yield Finding(
+            code="output-mismatch",
+            severity="serious" if exact else "warning",
+            text=(
+                f"{cell_name(cell.key)}, seed {pair.seed}: {unlike} of {compared} greedy answers differ"
+                f" between A and B, the earliest at token {first}"
+            ),
+            remedy=(
+                "in float32 the cache must not change an answer: report it to the engine"
+                if exact
+                else "run in float32 to tell rounding from a fault; in half precision near-ties part"
+            ),
+            cell=cell.key,
+        )
+
+
+def _unlike(pair: Pair) -> tuple[int, int, int | None]:
+    answers = [{r.prompt: r for r in one.run.requests if r.status == "completed"} for one in pair.runs]
+    compared, divergences = 0, []
+    for prompt in answers[0].keys() & answers[1].keys():
+        a, b = answers[0][prompt].output_ids, answers[1][prompt].output_ids
+        if a is None or b is None:
+            continue
+        compared += 1
+        if a != b:
+            divergences.append(_first_divergence(a, b))
+    return compared, len(divergences), min(divergences, default=None)
+
+
+def _first_divergence(a: tuple[int, ...], b: tuple[int, ...]) -> int:
+    """The first index at which the answers differ; the shorter's length where it begins the longer."""
+    unlike = (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y)
+    return next(unlike, min(len(a), len(b)))

@@ -1,0 +1,61 @@
+"""Runs of both arms paired by cell and seed: the pair is what statistics count.
+
+A run whose cache wasn't in the state that was declared is set aside with its pair: marked, never
+averaged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from radixbench.compare.arm import Arm, ArmRun, CellKey
+from radixbench.compare.cache_state import state_fault
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One seed of one cell on both arms."""
+
+    seed: int
+    a: ArmRun
+    b: ArmRun
+
+    @property
+    def runs(self) -> tuple[ArmRun, ArmRun]:
+        """Both runs, A first."""
+        return self.a, self.b
+
+
+@dataclass(frozen=True, slots=True)
+class CellPairs:
+    """A cell's pairs that count, those set aside, and all runs either arm has of it."""
+
+    key: CellKey
+    pairs: tuple[Pair, ...]
+    set_aside: tuple[Pair, ...]
+    a_runs: tuple[ArmRun, ...]
+    b_runs: tuple[ArmRun, ...]
+
+    @property
+    def all_pairs(self) -> tuple[Pair, ...]:
+        """Every pair, set aside or not."""
+        return self.pairs + self.set_aside
+
+
+def pair_up(a: Arm, b: Arm) -> tuple[CellPairs, ...]:
+    """Every cell of either arm, A's order first. Two captures without any run have one empty cell."""
+    cells_a, cells_b = a.by_cell(), b.by_cell()
+    keys = list(dict.fromkeys([*cells_a, *cells_b])) or [()]
+    return tuple(_pair_cell(key, cells_a.get(key, {}), cells_b.get(key, {})) for key in keys)
+
+
+def _pair_cell(key: CellKey, a: dict[int, ArmRun], b: dict[int, ArmRun]) -> CellPairs:
+    pairs = [Pair(seed, a[seed], b[seed]) for seed in sorted(a.keys() & b.keys())]
+    faulty = {pair.seed for pair in pairs if any(state_fault(one) is not None for one in pair.runs)}
+    return CellPairs(
+        key=key,
+        pairs=tuple(pair for pair in pairs if pair.seed not in faulty),
+        set_aside=tuple(pair for pair in pairs if pair.seed in faulty),
+        a_runs=tuple(a.values()),
+        b_runs=tuple(b.values()),
+    )

@@ -1,0 +1,97 @@
+"""Which requests of a run count, and why the others don't.
+
+Failed requests, empty answers and impossible stamps never enter a latency; impossible token counts
+never enter a sum. What is left out is counted by cause, so that nothing vanishes silently.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+from radixbench.capture.model import Run
+from radixbench.records import RequestRecord
+
+Cause = Literal["failed", "empty", "impossible-times", "impossible-counts"]
+
+CAUSE_WORDS: dict[str, str] = {
+    "failed": "failed or cancelled",
+    "empty": "completed without a token",
+    "impossible-times": "with stamps that run backwards",
+    "impossible-counts": "with more cached than prompt tokens, or a prompt of 0 tokens",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """A run with its requests sorted out.
+
+    ``completed`` ended well, ``timed`` of them brought tokens at possible times, ``counted`` of them have
+    possible token counts.
+    """
+
+    run: Run
+    completed: tuple[RequestRecord, ...]
+    timed: tuple[RequestRecord, ...]
+    counted: tuple[RequestRecord, ...]
+    excluded: dict[str, int]
+
+    @property
+    def why_none(self) -> str:
+        """Why no request is left to measure, in words."""
+        if not self.run.requests:
+            return "no request was sent"
+        causes = [f"{n} {CAUSE_WORDS[cause]}" for cause, n in self.excluded.items()]
+        return f"none of {len(self.run.requests)} requests counts: {', '.join(causes)}"
+
+
+def sort_out(run: Run) -> Answers:
+    """The run's requests by what they are good for."""
+    excluded: Counter[str] = Counter()
+    completed, timed, counted = [], [], []
+    for request in run.requests:
+        if request.status != "completed":
+            excluded["failed"] += 1
+            continue
+        completed.append(request)
+        fault = _time_fault(request)
+        if fault is None:
+            timed.append(request)
+        else:
+            excluded[fault] += 1
+        if _counts_possible(request):
+            counted.append(request)
+        else:
+            excluded["impossible-counts"] += 1
+    return Answers(
+        run=run,
+        completed=tuple(completed),
+        timed=tuple(timed),
+        counted=tuple(counted),
+        excluded=dict(excluded),
+    )
+
+
+def prompt_length(request: RequestRecord) -> int:
+    """Prompt tokens by the server's word, else as sent."""
+    return request.sent_prompt_tokens if request.prompt_tokens is None else request.prompt_tokens
+
+
+def _time_fault(request: RequestRecord) -> Cause | None:
+    if not request.chunk_ns or request.output_tokens == 0:
+        return "empty"
+    first = request.chunk_ns[0]
+    if first < request.due_ns or first < request.send_ns:
+        return "impossible-times"
+    if any(later < earlier for earlier, later in pairwise(request.chunk_ns)):
+        return "impossible-times"
+    return None
+
+
+def _counts_possible(request: RequestRecord) -> bool:
+    prompt = prompt_length(request)
+    if prompt <= 0:
+        return False
+    return request.cached_tokens is None or 0 <= request.cached_tokens <= prompt

@@ -1,0 +1,76 @@
+"""Latencies as the client saw them, in seconds.
+
+Every clock starts when the request was due: in a closed loop that is when it was sent, in an open
+loop waiting for the client counts too. Ends are arrivals of events that carried generated tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from radixbench.metrics.answers import Answers
+from radixbench.metrics.definition import Measured
+from radixbench.records import RequestRecord
+from radixbench.stats.quantile import quantile
+from radixbench.stats.sample import Absent, Sample
+from radixbench.units import seconds
+
+
+def ttft(request: RequestRecord) -> float:
+    """Due time to the first event with a generated token."""
+    return seconds(request.chunk_ns[0] - request.due_ns)
+
+
+def e2e(request: RequestRecord) -> float:
+    """Due time to the last event with a generated token."""
+    return seconds(request.chunk_ns[-1] - request.due_ns)
+
+
+def tpot(request: RequestRecord) -> float | None:
+    """(E2EL − TTFT) / (output − 1); ``None`` for one token, an unknown count, or an answer in one event."""
+    tokens = request.output_tokens
+    if tokens is None or tokens < 2 or len(request.chunk_ns) < 2:
+        return None
+    return (e2e(request) - ttft(request)) / (tokens - 1)
+
+
+def itl(request: RequestRecord) -> list[float]:
+    """Gaps between generated tokens: an event of k tokens closes k equal gaps; the first event none."""
+    gaps: list[float] = []
+    last = request.chunk_ns[0]
+    for at, tokens in zip(request.chunk_ns[1:], request.chunk_tokens[1:], strict=False):
+        if tokens > 0:
+            gaps.extend([seconds(at - last) / tokens] * tokens)
+            last = at
+    return gaps
+
+
+def ttft_quantile(answers: Answers, q: float) -> Measured:
+    """A quantile of TTFT over the run's requests."""
+    return _quantile((ttft(request) for request in answers.timed), q, answers.why_none)
+
+
+def e2e_quantile(answers: Answers, q: float) -> Measured:
+    """A quantile of E2EL over the run's requests."""
+    return _quantile((e2e(request) for request in answers.timed), q, answers.why_none)
+
+
+def tpot_quantile(answers: Answers, q: float) -> Measured:
+    """A quantile of TPOT over the run's requests that have one."""
+    times = (tpot(request) for request in answers.timed)
+    why = "no answer has 2 or more tokens in 2 or more events" if answers.timed else answers.why_none
+    return _quantile((time for time in times if time is not None), q, why)
+
+
+def itl_quantile(answers: Answers, q: float) -> Measured:
+    """A quantile of ITL over all gaps of the run, one per token."""
+    gaps = (gap for request in answers.timed for gap in itl(request))
+    why = "no answer came in 2 or more events" if answers.timed else answers.why_none
+    return _quantile(gaps, q, why)
+
+
+def _quantile(values: Iterable[float], q: float, why_none: str) -> Measured:
+    sample = Sample(tuple(values))
+    if not sample.values:
+        return Measured(Absent(why_none), 0)
+    return Measured(quantile(sample, q), len(sample))

@@ -1,0 +1,148 @@
+"""The one table of metrics: every figure radixbench prints, with its formula in words.
+
+Report and documentation quote it; nothing else defines a figure. Percentiles are numpy's linear ones.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from radixbench.errors import UsageError
+from radixbench.metrics import cache, latency, steps, throughput
+from radixbench.metrics.definition import Metric
+
+_WINDOW = "from the first send to the last token of the run"
+_TTFT = "from when the request was due to the first event that carries a generated token"
+
+_TABLE = (
+    Metric(
+        name="ttft_p50",
+        title="TTFT, median",
+        unit="s",
+        better="lower",
+        aggregate="geometric",
+        formula=f"median over requests of the time {_TTFT}",
+        compute=partial(latency.ttft_quantile, q=0.5),
+    ),
+    Metric(
+        name="ttft_p99",
+        title="TTFT, p99",
+        unit="s",
+        better="lower",
+        aggregate="geometric",
+        formula=f"99th percentile over requests of the time {_TTFT}",
+        compute=partial(latency.ttft_quantile, q=0.99),
+        few=100,
+    ),
+    Metric(
+        name="e2e_p50",
+        title="E2E latency, median",
+        unit="s",
+        better="lower",
+        aggregate="geometric",
+        formula="median over requests of the time from when the request was due to its last generated token",
+        compute=partial(latency.e2e_quantile, q=0.5),
+    ),
+    Metric(
+        name="itl_p50",
+        title="ITL, median",
+        unit="s",
+        better="lower",
+        aggregate="geometric",
+        formula="median over all gaps between generated tokens; an event of k tokens closes k equal gaps",
+        compute=partial(latency.itl_quantile, q=0.5),
+    ),
+    Metric(
+        name="tpot_p50",
+        title="TPOT, median",
+        unit="s",
+        better="lower",
+        aggregate="geometric",
+        formula="median over requests of (E2E latency − TTFT) / (output tokens − 1)",
+        compute=partial(latency.tpot_quantile, q=0.5),
+    ),
+    Metric(
+        name="output_throughput",
+        title="Output throughput",
+        unit="tokens/s",
+        better="higher",
+        aggregate="geometric",
+        formula=f"generated tokens of completed requests / time {_WINDOW}",
+        compute=throughput.output_throughput,
+    ),
+    Metric(
+        name="input_throughput",
+        title="Input throughput, nominal",
+        unit="tokens/s",
+        better="higher",
+        aggregate="geometric",
+        formula=f"prompt tokens of completed requests, cached ones included / time {_WINDOW}",
+        compute=throughput.input_throughput,
+        warning="counts cached tokens too: it is no speed of the hardware",
+    ),
+    Metric(
+        name="prefill_throughput",
+        title="Prefill throughput, computed",
+        unit="tokens/s",
+        better="higher",
+        aggregate="geometric",
+        formula=f"prompt tokens minus cached tokens of completed requests / time {_WINDOW}",
+        compute=throughput.prefill_throughput,
+        warning="counts computed tokens only: a cache that saves prefill lowers it",
+        like_modes_only=True,
+    ),
+    Metric(
+        name="request_throughput",
+        title="Request throughput",
+        unit="requests/s",
+        better="higher",
+        aggregate="geometric",
+        formula=f"completed requests with an answer / time {_WINDOW}",
+        compute=throughput.request_throughput,
+    ),
+    Metric(
+        name="duration",
+        title="Duration",
+        unit="s",
+        better="lower",
+        aggregate="geometric",
+        formula=f"time {_WINDOW}",
+        compute=throughput.duration,
+    ),
+    Metric(
+        name="hit_rate",
+        title="Hit rate",
+        unit="ratio",
+        better=None,
+        aggregate="arithmetic",
+        formula="cached tokens / prompt tokens, each summed over the run's completed requests",
+        compute=cache.hit_rate,
+    ),
+    Metric(
+        name="cached_tokens",
+        title="Cached tokens",
+        unit="tokens",
+        better=None,
+        aggregate="arithmetic",
+        formula="cached prompt tokens by the server's word, summed over the run's completed requests",
+        compute=cache.cached_tokens,
+    ),
+    Metric(
+        name="host_share",
+        title="Tree and scheduler",
+        unit="ratio",
+        better=None,
+        aggregate="arithmetic",
+        formula="time in tree and scheduler / time of all scheduler steps",
+        compute=steps.host_share,
+    ),
+)
+
+METRICS: dict[str, Metric] = {metric.name: metric for metric in _TABLE}
+
+
+def metric(name: str) -> Metric:
+    """The metric of that name; an unknown one is refused."""
+    if name not in METRICS:
+        raise UsageError(f"no metric is called {name!r}", remedy=f"choose from {', '.join(METRICS)}")
+    return METRICS[name]

@@ -1,0 +1,28 @@
+"""One run, summarised: every registered metric's figure, and the account of its cached tokens."""
+
+from __future__ import annotations
+
+from radixbench.capture.model import Run
+from radixbench.metrics.answers import sort_out
+from radixbench.metrics.cache import cache_account
+from radixbench.metrics.figure import CacheAccount, RunFigure, RunSummary
+from radixbench.metrics.registry import METRICS
+
+__all__ = ["CacheAccount", "RunFigure", "RunSummary", "summarise"]
+
+
+def summarise(run: Run) -> RunSummary:
+    """Recompute everything from the run's raw records."""
+    answers = sort_out(run)
+    return RunSummary(
+        cell=run.cell,
+        seed=run.seed,
+        mode=run.mode,
+        order=run.order,
+        requested=run.requested,
+        completed=len(answers.completed),
+        figures={name: metric.figure(answers) for name, metric in METRICS.items()},
+        cache=cache_account(answers),
+        answered=len(answers.timed),
+        excluded=answers.excluded,
+    )

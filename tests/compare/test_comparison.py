@@ -1,0 +1,234 @@
+"""Verdicts end to end: from synthetic captures with known truths to rows and reasons."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from radixbench.capture.model import Capture
+from radixbench.compare.change import Change, Comparison
+from radixbench.compare.comparison import compare
+from radixbench.metrics.registry import METRICS
+from tests.builders import failed_request, make_capture, make_request, make_run, make_sweep
+
+NOISE = (1.0, 1.02, 0.985, 1.01, 0.99)
+
+
+def row(comparison: Comparison, metric: str = "ttft_p50", shared: int = 64) -> Change:
+    """The row of a metric in a cell."""
+    return next(c for c in comparison.changes if c.metric == metric and c.cell == {"shared_tokens": shared})
+
+
+def noisy(base: float, offset: int = 0) -> object:
+    """TTFTs of about ``base``, each seed its own."""
+    return lambda seed: base * NOISE[(seed + offset) % len(NOISE)]
+
+
+def test_a_clear_win() -> None:
+    """On is ten times faster with 2 % of noise: better, and the factor is exactly the ratio of the sides."""
+    comparison = compare(*make_sweep(on=noisy(0.1), off=noisy(1.0, 2)))
+    found = row(comparison)
+    assert comparison.eligible
+    assert found.verdict == "better"
+    assert found.factor is not None
+    assert found.a.value is not None
+    assert found.b.value is not None
+    assert found.factor.value == found.b.value / found.a.value
+    assert found.factor.low is not None
+    assert found.factor.high is not None
+    assert 9 < found.factor.low < 10 < found.factor.high < 11
+    assert (found.a.n_runs, found.a.n_values, len(found.pairs)) == (3, 24, 3)
+    assert row(comparison, "output_throughput").verdict == "better"
+
+
+def test_every_metric_of_every_cell_has_a_row() -> None:
+    """Cells in the order they ran, metrics in the registry's."""
+    comparison = compare(*make_sweep(shared=(0, 64)))
+    names = [(c.cell["shared_tokens"], c.metric) for c in comparison.changes]
+    assert names == [(shared, metric) for shared in (0, 64) for metric in METRICS]
+
+
+def test_noise_is_within_noise_and_says_what_would_have_shown() -> None:
+    """The same speed with 2 % of noise: no difference, and how large one would have been seen."""
+    found = row(compare(*make_sweep(on=noisy(1.0), off=noisy(1.0, 1))))
+    assert found.verdict == "within-noise"
+    assert found.detectable is not None
+    assert 0.03 <= found.detectable < 0.3
+
+
+def test_a_sure_but_tiny_effect_is_within_noise() -> None:
+    """1 % every time is significant and below the threshold; the threshold is an argument."""
+    arms = make_sweep(on=noisy(1.0), off=noisy(1.01))
+    assert row(compare(*arms)).verdict == "within-noise"
+    assert row(compare(*arms)).detectable == 0.03
+    assert row(compare(*arms, threshold=0.005)).verdict == "better"
+
+
+def test_a_large_but_unsure_effect_is_within_noise() -> None:
+    """Half the runs twice as slow, half twice as fast: a factor without an interval to match."""
+    found = row(compare(*make_sweep(on=1.0, off=lambda seed: (0.5, 2.5, 2.0)[seed])))
+    assert found.verdict == "within-noise"
+    assert found.factor is not None
+    assert found.factor.value > 1.03
+
+
+@pytest.mark.parametrize("seeds", [1, 2])
+def test_few_seeds_are_undecided(seeds: int) -> None:
+    """One or two pairs never make a verdict, however large the effect."""
+    comparison = compare(*make_sweep(seeds=seeds))
+    found = row(comparison)
+    assert found.verdict == "undecided"
+    assert found.reason == f"{seeds} of at least 3 pairs"
+    assert found.factor is not None
+    assert found.factor.value == pytest.approx(10.0)
+    assert (found.factor.low is None) == (seeds == 1)
+    assert "too-few-runs" in found.caveats
+
+
+def test_a_capture_against_itself() -> None:
+    """Identical data is never better or worse, without any spread as with much."""
+    for capture in make_sweep(on=noisy(0.1), off=0.3, seeds=5):
+        comparison = compare(capture, capture)
+        assert comparison.eligible
+        for change in comparison.changes:
+            assert change.verdict in {None, "within-noise"}, change
+            if change.factor is not None:
+                assert (change.factor.value, change.factor.low, change.factor.high) == (1.0, 1.0, 1.0)
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(st.lists(st.tuples(st.floats(0.01, 2), st.floats(0.01, 2)), min_size=3, max_size=5))
+def test_swapped_sides_have_reciprocal_factors(times: list[tuple[float, float]]) -> None:
+    """B against A says the same as A against B, upside down."""
+    arms = make_sweep(on=lambda s: times[s][0], off=lambda s: times[s][1], seeds=len(times))
+    there, back = compare(*arms), compare(arms[1], arms[0])
+    for one, other in zip(there.changes, back.changes, strict=True):
+        if one.factor is None or other.factor is None:
+            assert one.factor is other.factor
+            continue
+        assert other.factor.value == pytest.approx(1 / one.factor.value)
+        assert one.factor.low is not None
+        assert other.factor.high == pytest.approx(1 / one.factor.low)
+        assert one.factor.low <= one.factor.value <= (one.factor.high or math.inf)
+
+
+def test_explaining_figures_have_a_difference_and_no_verdict() -> None:
+    """Hit rates and cached tokens explain: no factor, no verdict, but how far they are apart."""
+    comparison = compare(*make_sweep())
+    for metric in ("hit_rate", "cached_tokens"):
+        found = row(comparison, metric)
+        assert found.factor is None
+        assert found.verdict is None
+        assert found.reason
+    found = row(comparison, "cached_tokens")
+    assert found.difference is not None
+    assert (found.difference.value, found.difference.low, found.difference.high) == (448.0, 448.0, 448.0)
+
+
+def test_unequal_seeds_pair_what_they_share() -> None:
+    """Five seeds against four of them: four pairs, both sides over these four alone."""
+    on, off = make_sweep(on=lambda s: 0.1 if s < 4 else 99.0, seeds=5)
+    comparison = compare(on, replace(off, runs=off.runs[:4]))
+    found = row(comparison)
+    assert [seed for seed, _, _ in found.pairs] == [0, 1, 2, 3]
+    assert found.a.value == pytest.approx(0.1)
+    assert (found.a.n_runs, found.b.n_runs) == (4, 4)
+    assert any(one.field == "cells and seeds" and one.allowed for one in comparison.differences)
+
+
+def test_a_cell_of_one_arm_is_undecided() -> None:
+    """What only A measured is shown, without a factor, and the reason names the gap."""
+    on, off = make_sweep(shared=(0, 64))
+    comparison = compare(on, replace(off, runs=tuple(r for r in off.runs if r.cell["shared_tokens"] == 0)))
+    found = row(comparison)
+    assert (found.verdict, found.reason) == ("undecided", "B has no run of this cell")
+    assert found.a.value == pytest.approx(0.1)
+    assert found.b.value is None
+    assert found.factor is None
+    assert row(comparison, shared=0).verdict == "better"
+
+
+def broken(capture: Capture, failures: int) -> Capture:
+    """The capture with so many requests of its first run failed."""
+    first = capture.runs[0]
+    requests = tuple(failed_request(r.prompt) if i < failures else r for i, r in enumerate(first.requests))
+    return replace(capture, runs=(replace(first, requests=requests, status="incomplete"), *capture.runs[1:]))
+
+
+def test_an_incomplete_run_has_no_verdict() -> None:
+    """One of eight requests failed in one run: figures, but no verdict."""
+    on, off = make_sweep()
+    comparison = compare(broken(on, 1), off)
+    found = row(comparison)
+    assert found.verdict == "undecided"
+    assert found.reason == "A, seed 0: 7 of 8 requests answered, fewer than 99 %"
+    assert found.factor is not None
+    assert "incomplete" in found.caveats
+
+
+def test_no_answer_at_all_is_undecided_with_the_causes() -> None:
+    """A run without a completed request leaves the row without a figure of that seed."""
+    on, off = make_sweep()
+    found = row(compare(broken(on, 8), off))
+    assert found.verdict == "undecided"
+    assert found.reason == "none of 8 requests counts: 8 failed or cancelled (A seed 0)"
+
+
+def test_a_capture_in_which_everything_failed() -> None:
+    """0 completed requests: every row undecided, no side a 0, nothing raised."""
+    on, off = make_sweep()
+    dead = [replace(run, requests=tuple(failed_request(i) for i in range(8))) for run in on.runs]
+    comparison = compare(replace(on, runs=tuple(dead)), off)
+    for change in comparison.changes:
+        assert change.verdict in {"undecided", None}
+        assert change.a.value is None
+        assert change.factor is None
+    assert comparison.a.completed == 0
+
+
+def test_captures_without_runs() -> None:
+    """Nothing to compare is incomparable, with one row per metric to say so."""
+    comparison = compare(make_capture([], planned_runs=3), make_capture([], planned_runs=3))
+    assert not comparison.eligible
+    assert {c.verdict for c in comparison.changes} == {"incomparable", None}
+    assert len(comparison.changes) == len(METRICS)
+    assert comparison.a.mode == "none"
+
+
+def test_a_zero_latency_makes_no_factor() -> None:
+    """Tokens of one network read have gaps of 0: there is no ratio to 0, and the row says so."""
+    on, off = (
+        make_capture(
+            [make_run([make_request(gap_s=gap)], seed=seed, mode=mode, order=2 * seed) for seed in range(3)]
+        )
+        for mode, gap in (("on", 0.0), ("off", 0.01))
+    )
+    found = row(compare(on, off), "itl_p50", shared=0)
+    assert (found.verdict, found.factor) == ("undecided", None)
+    assert found.reason == "A: a value of 0 or below has no ratio"
+
+
+def test_misreadable_rates_carry_their_warning() -> None:
+    """Computed prefill throughput falls when the cache works: on against off it has a factor but no verdict."""
+    found = row(compare(*make_sweep()), "prefill_throughput")
+    assert found.reason == "counts computed tokens only: a cache that saves prefill lowers it"
+    assert found.factor is not None
+    assert found.verdict is None
+
+
+def test_prefill_throughput_is_a_quality_between_like_arms() -> None:
+    """Two builds that both cache are judged by how fast they compute."""
+    on, _ = make_sweep()
+    found = row(compare(on, on), "prefill_throughput")
+    assert found.verdict == "within-noise"
+
+
+def test_sides_introduce_themselves() -> None:
+    """Path, mode, model and counts."""
+    comparison = compare(*make_sweep(), a_path="on.json", b_path="off.json")
+    assert (comparison.a.path, comparison.a.mode, comparison.a.model) == ("on.json", "on", "tiny")
+    assert (comparison.b.runs, comparison.b.requests, comparison.b.completed) == (3, 24, 24)

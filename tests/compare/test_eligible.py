@@ -1,0 +1,183 @@
+"""What forbids a verdict, what is merely listed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from radixbench.capture.model import Capture, Run
+from radixbench.compare.change import Comparison
+from radixbench.compare.comparison import compare
+from radixbench.records import RequestRecord
+from tests.builders import CARD, make_sweep
+
+
+def altered(capture: Capture, change: Callable[[Run], Run]) -> Capture:
+    """The capture with every run changed."""
+    return replace(capture, runs=tuple(change(run) for run in capture.runs))
+
+
+def with_identity(capture: Capture, **facts: Any) -> Capture:
+    """The capture of a server of another identity."""
+    return altered(
+        capture, lambda run: replace(run, server=replace(run.server, identity=run.server.identity | facts))
+    )
+
+
+def with_requests(capture: Capture, **facts: Any) -> Capture:
+    """The capture with a fact of every request changed."""
+
+    def change(request: RequestRecord) -> RequestRecord:
+        return replace(request, **facts)
+
+    return altered(capture, lambda run: replace(run, requests=tuple(change(r) for r in run.requests)))
+
+
+def forbidding(comparison: Comparison) -> list[str]:
+    """Fields that forbid a verdict."""
+    return [one.field for one in comparison.differences if not one.allowed]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("weights_sha256", "x" * 64),
+        ("tokenizer_sha256", "x" * 64),
+        ("dtype", "bfloat16"),
+        ("device", "cuda"),
+    ],
+)
+def test_identity_forbids(name: str, value: str) -> None:
+    """Other weights, tokenizer, precision or device: incomparable, and every row names the reason."""
+    on, off = make_sweep()
+    comparison = compare(on, with_identity(off, **{name: value}))
+    assert not comparison.eligible
+    assert forbidding(comparison)[0] == name
+    assert {c.verdict for c in comparison.changes} == {"incomparable", None}
+    assert all(name in (c.reason or "") for c in comparison.changes if c.verdict)
+
+
+def test_every_reason_is_named() -> None:
+    """Other weights and other prompts: both stand in the reason, hashes shortened."""
+    on, off = make_sweep()
+    other = altered(
+        with_identity(off, weights_sha256="x" * 64), lambda run: replace(run, workload_digest="y" * 64)
+    )
+    comparison = compare(on, other)
+    reason = comparison.changes[0].reason
+    assert reason is not None
+    assert "prompts of 3 of 3 pairs, first in shared_tokens 64" in reason
+    assert "weights_sha256 (wwwwwwwwwwww against xxxxxxxxxxxx)" in reason
+
+
+def test_other_output_lengths_forbid() -> None:
+    """Half the tokens asked for is another task."""
+    on, off = make_sweep()
+    comparison = compare(on, with_requests(off, requested_tokens=2))
+    assert forbidding(comparison) == ["requested output length"]
+
+
+def test_other_token_counting_forbids() -> None:
+    """The server's count against chunks counted by the client is another metric."""
+    on, off = make_sweep()
+    assert forbidding(compare(on, with_requests(off, output_source="chunks"))) == ["token counts"]
+    assert compare(on, with_requests(off, output_source="token_ids")).eligible
+
+
+def test_equal_weights_excuse_another_name() -> None:
+    """A local copy of the same model is the same model; without hashes the name decides."""
+    on, off = make_sweep()
+    renamed = altered(off, lambda run: replace(run, server=replace(run.server, model="copy")))
+    assert compare(on, renamed).eligible
+    nameless = with_identity(renamed, weights_sha256=None)
+    assert forbidding(compare(on, nameless)) == ["model"]
+
+
+def test_cache_protocols_must_match_unless_one_is_off() -> None:
+    """Cold against primed is no comparison; anything against off is the point."""
+
+    def declared(state: str) -> Capture:
+        return altered(
+            make_sweep()[0],
+            lambda run: replace(run, protocol=replace(run.protocol, declared=state)),  # type: ignore[arg-type]
+        )
+
+    assert forbidding(compare(declared("cold"), declared("primed"))) == ["cache protocol"]
+    assert compare(declared("warm"), make_sweep()[1]).eligible
+
+
+def test_another_card_or_processor_forbids() -> None:
+    """On a GPU the card's name decides, on the CPU the processor's."""
+    on, off = make_sweep()
+    arm = replace(off, environment=replace(off.environment, cpu="Grace"))
+    assert forbidding(compare(on, arm)) == ["processor"]
+    on, off = with_identity(on, device="cuda"), with_identity(arm, device="cuda")
+    assert compare(on, off).eligible
+    cards = [
+        altered(
+            one,
+            lambda run, name=name: replace(
+                run, telemetry=replace(run.telemetry, devices=(replace(CARD, name=name),))
+            ),
+        )  # type: ignore[misc]
+        for one, name in ((on, "H200"), (off, "A100"))
+    ]
+    assert forbidding(compare(*cards)) == ["GPU"]
+
+
+def test_versions_arguments_and_hosts_are_listed() -> None:
+    """What may be the very thing compared is allowed, and a caveat names it."""
+    on, _ = make_sweep()
+    other = altered(
+        replace(on, environment=replace(on.environment, driver="580.1", packages={"torch": "2.12.0"})),
+        lambda run: replace(
+            run,
+            server=replace(
+                run.server, version="0.2", pid=77, args=run.server.args | {"threads": 2, "port": 9}
+            ),
+        ),
+    )
+    comparison = compare(on, other)
+    assert comparison.eligible
+    assert {one.field for one in comparison.differences} == {
+        "server version",
+        "server.threads",
+        "environment.driver",
+        "environment.packages.torch",
+    }
+    assert all(one.allowed for one in comparison.differences)
+    (caveat,) = [c for c in comparison.caveats if c.code == "settings-differ"]
+    assert "server.threads" in caveat.text
+
+
+def test_scenario_settings_are_listed() -> None:
+    """Other concurrency is listed by its path; names and reasons of scenarios aren't settings."""
+    on, _ = make_sweep()
+    scenario = replace(on.scenario, name="b", why="x", load=replace(on.scenario.load, max_concurrency=1))
+    comparison = compare(on, replace(on, scenario=scenario))
+    assert [(d.field, d.a, d.b) for d in comparison.differences] == [("scenario.load.max_concurrency", 8, 1)]
+
+
+def test_mode_alone_is_no_caveat() -> None:
+    """On against off differs in the mode, as it must."""
+    comparison = compare(*make_sweep())
+    assert [one.field for one in comparison.differences] == ["mode"]
+    assert "settings-differ" not in {c.code for c in comparison.caveats}
+
+
+def test_no_cell_in_common() -> None:
+    """Two sweeps of other lengths have nothing to pair."""
+    comparison = compare(make_sweep(shared=(32,))[0], make_sweep(shared=(64,))[1])
+    assert not comparison.eligible
+    assert "no cell and seed in common" in forbidding(comparison)[0]
+
+
+def test_repeated_runs_of_a_seed_are_refused() -> None:
+    """A capture that holds a cell and seed twice doesn't lose one of them silently."""
+    on, off = make_sweep()
+    assert forbidding(compare(replace(on, runs=on.runs * 2), off)) == [
+        "number of repeated runs of a cell and seed"
+    ]

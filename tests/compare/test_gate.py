@@ -1,0 +1,60 @@
+"""What makes a gate fail."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from radixbench.compare.comparison import compare
+from radixbench.compare.gate import corrected, gate
+from radixbench.errors import UsageError
+from tests.builders import make_capture, make_sweep
+
+NOISE = (1.0, 1.03, 0.98)
+
+
+def test_a_regression_fails_the_gate() -> None:
+    """A twice as slow: worse in both headline metrics, which are the default gate."""
+    found = gate(compare(*make_sweep(on=2.0, off=1.0)), {"worse"})
+    assert [change.metric for change in found] == ["ttft_p50", "output_throughput"]
+
+
+def test_other_rows_inform() -> None:
+    """Only gated metrics count; an improvement doesn't fail a gate on worse."""
+    comparison = compare(*make_sweep(on=2.0, off=1.0))
+    assert [c.metric for c in gate(comparison, {"worse"}, ("duration",))] == ["duration"]
+    assert gate(comparison, {"worse"}, ("itl_p50",)) == ()
+    assert gate(compare(*make_sweep()), {"worse"}) == ()
+
+
+def test_undecided_and_incomparable_can_fail() -> None:
+    """A gate may insist on an answer."""
+    assert len(gate(compare(*make_sweep(seeds=2)), {"worse", "undecided"})) == 2
+    empty = compare(make_capture([]), make_capture([]))
+    assert len(gate(empty, {"incomparable"})) == 2
+
+
+def test_a_verdict_that_holm_doesnt_uphold_is_within_noise() -> None:
+    """p of one row is 0.03: alone it fails the gate, among six rows it doesn't."""
+    on, off = make_sweep(on=lambda s: 1.1 * NOISE[s], off=1.0, shared=(0, 16, 32))
+    alone = compare(
+        *(replace(arm, runs=tuple(r for r in arm.runs if r.cell["shared_tokens"] == 0)) for arm in (on, off))
+    )
+    assert [c.metric for c in gate(alone, {"worse"}, ("ttft_p50",))] == ["ttft_p50"]
+    together = [c for c in compare(on, off).changes if c.metric in {"ttft_p50", "e2e_p50", "duration"}]
+    assert {c.verdict for c in together} == {"worse"}
+    withdrawn = corrected(together)
+    assert {c.verdict for c in withdrawn} == {"within-noise"}
+    assert {c.reason for c in withdrawn} == {"doesn't hold when all gated rows are judged together"}
+
+
+def test_unknown_names_are_refused() -> None:
+    """A gate that never fails because of a typing error is worse than none."""
+    comparison = compare(*make_sweep())
+    with pytest.raises(UsageError, match="no verdict is called worst; choose from better"):
+        gate(comparison, {"worst"})
+    with pytest.raises(UsageError, match="no metric is called 'ttft'"):
+        gate(comparison, {"worse"}, ("ttft",))
+    with pytest.raises(UsageError, match="hit_rate is no quality"):
+        gate(comparison, {"worse"}, ("hit_rate",))

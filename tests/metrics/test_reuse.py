@@ -1,0 +1,130 @@
+"""Expected cached tokens against a naive oracle that compares every pair of prompts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from radixbench.capture.model import PrefixNode, PromptTree, Run
+from radixbench.errors import CaptureError
+from radixbench.metrics.reuse import Reuse, expected_reuse
+from radixbench.records import RequestRecord
+from tests.builders import failed_request, make_request, make_run, prompt_ids
+
+Ids = tuple[int, ...]
+
+
+def common(a: Ids, b: Ids) -> int:
+    """Length of the common prefix."""
+    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+
+
+def naive(prompts: list[Ids], requests: list[RequestRecord], page: int) -> dict[int, Reuse]:
+    """What the definition says, pair by pair."""
+    found = {}
+    for place, one in enumerate(sorted(requests, key=lambda r: r.send_ns)):
+        prompt = prompts[one.prompt]
+        low = high = 0
+        for before, other in enumerate(sorted(requests, key=lambda r: r.send_ns)):
+            written = [(other.first_token_ns, prompts[other.prompt])]
+            if other.output_ids is not None:
+                written.append((other.end_ns, (prompts[other.prompt] + other.output_ids)[:-1]))
+            for at, ids in written:
+                if before < place:
+                    high = max(high, common(prompt, ids))
+                if at is not None and at <= one.send_ns and other.status == "completed":
+                    low = max(low, common(prompt, ids))
+        most = len(prompt) - 1
+        found[one.prompt] = Reuse(min(low, most) // page * page, min(high, most) // page * page)
+    return found
+
+
+@st.composite
+def traffic(draw: st.DrawFn) -> tuple[list[Ids], Run]:
+    """Up to ten prompts over two tokens, so that they share much, with overlapping requests."""
+    ids = st.lists(st.integers(0, 1), min_size=1, max_size=8).map(tuple)
+    prompts = draw(st.lists(ids, min_size=1, max_size=10))
+    requests = []
+    for i, prompt in enumerate(prompts):
+        answer = draw(st.lists(st.integers(0, 1), min_size=1, max_size=4).map(tuple))
+        send = draw(st.integers(0, 30)) + i / 100
+        first = draw(st.integers(0, 10))
+        requests.append(
+            make_request(
+                i,
+                send_s=send,
+                ttft_s=float(first),
+                output=len(answer),
+                gap_s=1.0,
+                prompt_tokens=len(prompt),
+                output_ids=answer,
+            )
+        )
+    return prompts, make_run(requests, prompts=prompts)
+
+
+@settings(deadline=None, derandomize=True)
+@given(traffic(), st.integers(1, 4))
+def test_agrees_with_the_naive_oracle(drawn: tuple[list[Ids], Run], page: int) -> None:
+    """Whatever the prompts, overlaps and pages: the walk over the tree finds what pairs say."""
+    prompts, run = drawn
+    assert expected_reuse(run, page) == naive(prompts, list(run.requests), page)
+
+
+def test_a_first_wave_races() -> None:
+    """One group of 8 prompts all in flight at once: between none and seven of them reuse the prefix."""
+    prompts = [prompt_ids(0, i, shared=64, question=8) for i in range(8)]
+    run = make_run([make_request(i, prompt_tokens=72) for i in range(8)], prompts=prompts)
+    found = expected_reuse(run, 1).values()
+    assert sum(one.low for one in found) == 0
+    assert sum(one.high for one in found) == 7 * 64
+
+
+def test_the_last_token_of_a_prompt_is_always_computed() -> None:
+    """The same prompt of 128 tokens again: 127 in single tokens, one page of 64 in pages."""
+    ids = prompt_ids(0, 0, shared=0, question=128)
+    run = make_run([make_request(0), make_request(1, send_s=9.0)], prompts=[ids, ids])
+    assert expected_reuse(run, 1)[1] == Reuse(127, 127)
+    assert expected_reuse(run, 64)[1] == Reuse(64, 64)
+
+
+def test_failed_requests_help_only_at_most() -> None:
+    """What a failed request left in the cache nobody knows."""
+    ids = prompt_ids(0, 0, shared=0, question=10)
+    run = make_run([failed_request(0), make_request(1, send_s=9.0)], prompts=[ids, ids])
+    assert expected_reuse(run, 1)[1] == Reuse(0, 9)
+
+
+def test_an_unknown_prompt_allows_anything() -> None:
+    """Without its tokens a prompt may have been cached from nothing to all but its last token."""
+    run = make_run([make_request(0, prompt_tokens=32)], prompts=[None])
+    assert expected_reuse(run, 1)[0] == Reuse(0, 31)
+
+
+def test_long_conversations_cost_their_nodes() -> None:
+    """Forty conversations of forty turns, each turn the whole talk so far: every turn but the first reuses all."""
+    prompts: list[Ids] = []
+    requests = []
+    for talk in range(40):
+        said: Ids = ()
+        for turn in range(40):
+            said = (*said, *(1000 * talk + 10 * turn + i for i in range(3)))
+            at = turn * 10.0 + talk * 0.1
+            requests.append(make_request(len(prompts), send_s=at, output=2, output_ids=(5, 6), turn=turn))
+            prompts.append(said)
+            said = (*said, 5, 6)
+    found = expected_reuse(make_run(requests, prompts=prompts), 1)
+    for request in requests:
+        expected = 0 if request.turn == 0 else request.turn * 5 - 1
+        assert found[request.prompt] == Reuse(expected, expected)
+
+
+def test_a_tree_out_of_order_is_refused() -> None:
+    """A node before its parent, as in a damaged capture, is one clear line and no endless loop."""
+    run = make_run([make_request(0)])
+    crooked = PromptTree(nodes=(PrefixNode(parent=0, len=3, sha256=""),), prompts=(0,), sequences=(None,))
+    with pytest.raises(CaptureError, match="node 0 stands before its parent 0"):
+        expected_reuse(replace(run, prompts=crooked), 1)
