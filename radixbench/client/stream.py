@@ -1,0 +1,194 @@
+"""What one streamed completion says, event by event. Pure: bytes and stamps in, an ``Answer`` out.
+
+An event carries tokens when it says so by ``token_ids`` or, where the server sends none, when it brings
+text on any channel: ``text``, ``content``, ``reasoning_content``, ``reasoning`` or a tool call. Role-only,
+empty, comment and usage-only events carry none. How many tokens: as many as it has ids; else what a usage
+count kept on every event says; else 1, and the sum then falls short of the usage at the end, which
+shows that chunks aren't tokens.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from radixbench.client.answer import Answer, Usage, one_line, read_error, read_ids, read_usage
+from radixbench.client.sse import EventStreamError, SseParser
+from radixbench.records import RequestStatus, TokenSource
+
+_TEXT_KEYS = ("content", "reasoning_content", "reasoning")
+
+
+class CompletionStream:
+    """One response being read; ``feed`` it, then take its ``answer``.
+
+    ``keep_text`` keeps the text of all channels, joined in the order it came.
+    """
+
+    __slots__ = (
+        "_chunk_ns",
+        "_chunk_tokens",
+        "_continuous",
+        "_counted",
+        "_ids",
+        "_parser",
+        "_text",
+        "_usage",
+        "done",
+        "error",
+        "finish_reason",
+        "last_progress_ns",
+        "server_rid",
+    )
+
+    def __init__(self, *, keep_text: bool = False) -> None:
+        self._parser = SseParser()
+        self._chunk_ns: list[int] = []
+        self._chunk_tokens: list[int] = []
+        self._counted = 0
+        self._ids: list[int] | None = None
+        self._text: list[str] | None = [] if keep_text else None
+        self._usage: Usage | None = None
+        self._continuous: bool | None = None
+        self.finish_reason: str | None = None
+        self.server_rid: str | None = None
+        self.error: str | None = None
+        self.done = False
+        self.last_progress_ns: int | None = None
+
+    def feed(self, data: bytes, at_ns: int) -> None:
+        """Take in bytes that were read at ``at_ns``."""
+        for payload in self._parser.feed(data):
+            self._event(payload, at_ns)
+
+    def close(self, at_ns: int) -> None:
+        """The stream ended at ``at_ns``: take in a last event that lacks its empty line."""
+        for payload in self._parser.close():
+            self._event(payload, at_ns)
+
+    @property
+    def complete(self) -> bool:
+        """The server said that the answer is whole: by a finish reason or the end mark."""
+        return self.error is None and (self.done or self.finish_reason is not None)
+
+    @property
+    def chunks(self) -> int:
+        """How many events carried tokens so far."""
+        return len(self._chunk_ns)
+
+    def _event(self, payload: bytes, at_ns: int) -> None:
+        if self.done or self.error is not None:
+            return
+        if payload == b"[DONE]":
+            self.done = True
+            return
+        try:
+            event = orjson.loads(payload)
+        except orjson.JSONDecodeError as error:
+            raise EventStreamError(
+                f"an event isn't JSON: {one_line(payload.decode(errors='replace'), 80)}"
+            ) from error
+        if not isinstance(event, dict):
+            raise EventStreamError(f"an event is no object: {one_line(str(event), 80)}")
+        self._take(event, at_ns)
+
+    def _take(self, event: dict[str, Any], at_ns: int) -> None:
+        if event.get("error") or event.get("object") == "error":
+            self.error = read_error(event)
+            return
+        usage = event.get("usage")
+        if isinstance(usage, dict):
+            self._usage = read_usage(usage)
+        if self.server_rid is None and isinstance(rid := event.get("id"), str):
+            self.server_rid = rid
+        choices = event.get("choices")
+        if choices and isinstance(choices, list) and isinstance(choices[0], dict):
+            self._choice(choices[0], isinstance(usage, dict), at_ns)
+
+    def _choice(self, choice: dict[str, Any], has_usage: bool, at_ns: int) -> None:
+        reason = choice.get("finish_reason")
+        if reason is not None:
+            self.finish_reason = str(reason)
+        text = _text_of(choice)
+        ids = choice.get("token_ids")
+        if isinstance(ids, list):
+            if self._ids is None:
+                self._ids = []
+            self._ids += ids
+            count = len(ids)
+        else:
+            count = self._tokens_of_text(has_usage) if text else 0
+        if count:
+            self._chunk_ns.append(at_ns)
+            self._chunk_tokens.append(count)
+            self._counted += count
+            self.last_progress_ns = at_ns
+        if self._text is not None and text:
+            self._text.append(text)
+
+    def _tokens_of_text(self, has_usage: bool) -> int:
+        """Tokens of an event without ids. Usage counts only if it came with the first such event too."""
+        if self._continuous is None:
+            self._continuous = has_usage
+        if not (self._continuous and has_usage and self._usage and self._usage.output_tokens):
+            return 1
+        return max(1, self._usage.output_tokens - self._counted)
+
+    def answer(
+        self,
+        *,
+        send_ns: int,
+        end_ns: int,
+        status: RequestStatus,
+        http_status: int | None,
+        error: str | None = None,
+        refused: bool = False,
+    ) -> Answer:
+        """Everything read so far as a value."""
+        usage = self._usage or Usage()
+        output, source = self._output(usage)
+        return Answer(
+            send_ns=send_ns,
+            end_ns=end_ns,
+            status=status,
+            chunk_ns=tuple(self._chunk_ns),
+            chunk_tokens=tuple(self._chunk_tokens),
+            usage=Usage(usage.prompt_tokens, output, usage.cached_tokens),
+            output_source=source,
+            output_ids=read_ids(self._ids),
+            finish_reason=self.finish_reason,
+            server_rid=self.server_rid,
+            http_status=http_status,
+            error=error,
+            text=None if self._text is None else "".join(self._text),
+            refused=refused,
+        )
+
+    def _output(self, usage: Usage) -> tuple[int | None, TokenSource | None]:
+        if usage.output_tokens is not None:
+            return usage.output_tokens, "usage"
+        if self._ids is not None:
+            return len(self._ids), "token_ids"
+        if not self._chunk_ns and not self.complete:
+            return None, None
+        return self._counted, "chunks"
+
+
+def _text_of(choice: dict[str, Any]) -> str:
+    """What a choice brings on any channel; a tool call counts with its arguments or, failing them, its name."""
+    text = choice.get("text")
+    if text:
+        return str(text)
+    delta = choice.get("delta")
+    if not isinstance(delta, dict):
+        return ""
+    for key in _TEXT_KEYS:
+        if part := delta.get(key):
+            return str(part)
+    calls = delta.get("tool_calls")
+    if not calls or not isinstance(calls, list) or not isinstance(calls[0], dict):
+        return ""
+    function = calls[0].get("function")
+    named = function if isinstance(function, dict) else {}
+    return str(named.get("arguments") or named.get("name") or calls[0].get("id") or "")
