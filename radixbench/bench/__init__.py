@@ -1,1 +1,1 @@
-
+"""One experiment end to end: servers up, cache state brought about and proved, load, logs, captures."""

@@ -1,0 +1,69 @@
+"""Where a bench leaves what it found; everything is checked before the first run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from radixbench.capture.output import check_folder, check_new, check_writable, expected_bytes
+from radixbench.clock import utc_stamp
+from radixbench.errors import OutputError
+from radixbench.records import Mode
+from radixbench.scenario.model import Scenario
+from radixbench.scenario.resolve import OUTPUT_LEN, cells
+
+
+@dataclass(frozen=True, slots=True)
+class OutputPaths:
+    """A capture and a server log per arm and, for a sweep, the report."""
+
+    captures: Mapping[Mode, Path]
+    report: Path | None
+
+    @property
+    def directory(self) -> Path:
+        """Where the captures lie."""
+        return next(iter(self.captures.values())).parent
+
+    def server_log(self, mode: Mode) -> Path:
+        """What the arm's server printed: evidence beside the capture."""
+        capture = self.captures[mode]
+        return capture.with_name(f"{capture.name.partition('.json')[0]}.server.log")
+
+
+def choose_paths(scenario: Scenario, directory: Path | None, report: Path | None) -> OutputPaths:
+    """A sweep's files: ``captures/<scenario>-<UTC>/`` and ``reports/<scenario>-<UTC>.html`` unless told otherwise."""
+    if set(scenario.modes) != {"on", "off"}:
+        raise OutputError(
+            f"scenario {scenario.name} has modes {', '.join(scenario.modes)}, a sweep compares on with off",
+            remedy="name both modes, or use `radixbench run` for one arm",
+        )
+    stamped = f"{scenario.name}-{utc_stamp()}"
+    folder = directory or Path("captures") / stamped
+    return OutputPaths(
+        captures={mode: folder / f"{mode}.json" for mode in scenario.modes},
+        report=report or Path("reports") / f"{stamped}.html",
+    )
+
+
+def choose_capture(scenario: Scenario, capture: Path | None) -> OutputPaths:
+    """The one capture of a scenario with one mode."""
+    (mode,) = scenario.modes
+    default = Path("captures") / f"{scenario.name}-{utc_stamp()}" / f"{mode}.json"
+    return OutputPaths(captures={mode: capture or default}, report=None)
+
+
+def prepare_paths(paths: OutputPaths, scenario: Scenario) -> None:
+    """Make the folders; refuse to overwrite anything and to start without room to save."""
+    workload = scenario.workload
+    requests = len(cells(scenario)) * scenario.seeds * workload.groups * workload.prompts_per_group
+    output_len = OUTPUT_LEN if workload.output_len is None else workload.output_len
+    turns = max(workload.turns or (1,))
+    for path in paths.captures.values():
+        check_writable(path, need_bytes=expected_bytes(requests * turns, output_len))
+    if paths.report is not None:
+        check_new(paths.report)
+        check_folder(paths.report)
+    for mode in paths.captures:
+        paths.server_log(mode).touch()

@@ -1,0 +1,75 @@
+"""``radixbench compare``: what two captures say about each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from radixbench.cli import options
+from radixbench.cli.app import app
+from radixbench.errors import EXIT_OK, EXIT_VERDICT
+
+
+@app.command()
+def compare(
+    a: Annotated[Path, typer.Argument(help="Capture A, the candidate.", metavar="A.json")],
+    b: Annotated[Path, typer.Argument(help="Capture B, the reference.", metavar="B.json")],
+    report: options.Report = None,
+    markdown: options.Markdown = None,
+    as_json: options.Json = False,
+    fail_on: Annotated[
+        str | None,
+        typer.Option("--fail-on", help="Exit with 1 on these verdicts: worse,undecided,incomparable."),
+    ] = None,
+    gate: Annotated[
+        str, typer.Option("--gate", help="The metrics --fail-on looks at.")
+    ] = "ttft_p50,output_throughput",
+    threshold: options.Threshold = 0.03,
+    clock_floor: Annotated[
+        float | None,
+        typer.Option("--clock-floor", help="SM clock in MHz below which a caveat is due.", min=0.0),
+    ] = None,
+) -> int:
+    """Compare capture A with capture B; a factor above 1 means A is better."""
+    from radixbench.capture.store import load
+    from radixbench.cli import output
+    from radixbench.compare.comparison import compare as compare_captures
+    from radixbench.compare.document import to_document
+    from radixbench.compare.gate import gate as judge
+
+    output.refuse_two_on_stdout(as_json=as_json, markdown=markdown)
+    if report is not None:
+        output.check_writable(report)
+    capture_a, capture_b = load(a), load(b)
+    comparison = compare_captures(
+        capture_a,
+        capture_b,
+        a_path=str(a),
+        b_path=str(b),
+        threshold=threshold,
+        clock_floor_mhz=clock_floor,
+    )
+    failing = judge(comparison, _words(fail_on), _words(gate)) if fail_on is not None else ()
+    if as_json:
+        output.print_json(to_document(comparison))
+    if report is not None or markdown is not None or not as_json:
+        from radixbench.report.view import build_view
+
+        view = build_view(comparison, capture_a, capture_b)
+        if report is not None:
+            output.write_report(report, view)
+        if markdown is not None:
+            output.write_markdown(markdown, view)
+        if not as_json and markdown != "-":
+            from radixbench.report.console import print_view
+
+            print_view(view)
+    for row in failing:
+        output.say(f"gate: {row.metric} at {row.cell} is {row.verdict}")
+    return EXIT_VERDICT if failing else EXIT_OK
+
+
+def _words(text: str | None) -> tuple[str, ...]:
+    return tuple(word.strip() for word in (text or "").split(",") if word.strip())

@@ -1,0 +1,76 @@
+"""How commands print: one JSON document on stdout, or a view; files announced on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from radixbench.errors import OutputError
+
+if TYPE_CHECKING:
+    from radixbench.report.model import ReportView
+
+_MARKS = {"ok": "✓", "note": "•", "fault": "✗"}
+
+
+def print_json(document: dict[str, Any]) -> None:
+    """Exactly one JSON document on stdout."""
+    sys.stdout.write(json.dumps(document, indent=2, allow_nan=False) + "\n")
+
+
+def say(line: str) -> None:
+    """One line for people, on stderr: stdout belongs to results."""
+    sys.stderr.write(line + "\n")
+
+
+def print_command(command: str) -> None:
+    """The command to go on with, as the last line of a result."""
+    sys.stdout.write(f"{command}\n")
+
+
+def print_check(state: str, name: str, text: str, remedy: str | None) -> None:
+    """One line of a checklist on stdout, with its remedy where it needs one."""
+    tail = f" ({remedy})" if remedy and state != "ok" else ""
+    sys.stdout.write(f"{_MARKS[state]} {name}: {text}{tail}\n")
+
+
+def check_writable(path: Path) -> None:
+    """Refuse, before any work, a file that couldn't be written."""
+    from radixbench.capture.output import check_folder
+
+    check_folder(path)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a result file whole or not at all."""
+    from radixbench.capture.output import replacing
+
+    with replacing(path) as file:
+        file.write(text.encode())
+
+
+def write_report(path: Path, view: ReportView) -> None:
+    """The view as one HTML file."""
+    from radixbench.report.html import render
+
+    write_text(path, render(view))
+    say(f"report: {path}")
+
+
+def write_markdown(target: str, view: ReportView) -> None:
+    """The view as Markdown, to a file or to stdout for ``-``."""
+    from radixbench.report.markdown import render
+
+    if target == "-":
+        sys.stdout.write(render(view))
+        return
+    write_text(Path(target), render(view))
+    say(f"markdown: {target}")
+
+
+def refuse_two_on_stdout(*, as_json: bool, markdown: str | None) -> None:
+    """Stdout takes one document."""
+    if as_json and markdown == "-":
+        raise OutputError("--json and --markdown - both want stdout", remedy="give --markdown a file name")

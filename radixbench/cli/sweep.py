@@ -1,0 +1,157 @@
+"""``radixbench sweep``: the main job, from nothing to two captures and a report."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from radixbench.cli import options
+from radixbench.cli.app import app
+from radixbench.errors import EXIT_OK
+
+if TYPE_CHECKING:
+    from radixbench.bench.outputs import OutputPaths
+    from radixbench.bench.sweep import SweepOutcome
+    from radixbench.report.model import ReportView
+    from radixbench.scenario.model import Scenario
+
+DEFAULT_SCENARIO = "default"
+
+
+@app.command()
+def sweep(
+    scenario: Annotated[
+        str | None, typer.Argument(help="A shipped scenario's name or a YAML file; flags override it.")
+    ] = None,
+    shared: options.Shared = None,
+    seeds: options.Seeds = None,
+    model: options.Model = None,
+    workload: options.Workload = None,
+    turns: options.Turns = None,
+    groups: options.Groups = None,
+    prompts_per_group: options.PromptsPerGroup = None,
+    question_len: options.QuestionLen = None,
+    output_len: options.OutputLen = None,
+    max_concurrency: options.MaxConcurrency = None,
+    cache_state: options.CacheState = None,
+    device: options.Device = None,
+    dtype: options.Dtype = None,
+    threads: options.Threads = None,
+    max_total_tokens: options.MaxTotalTokens = None,
+    chunked_prefill_size: options.ChunkedPrefillSize = None,
+    page_size: options.PageSize = None,
+    schedule_policy: options.SchedulePolicy = None,
+    trust_remote_code: options.TrustRemoteCode = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", help="Directory for the captures: captures/<scenario>-<UTC>/.", rich_help_panel="Output"
+        ),
+    ] = None,
+    report: options.Report = None,
+    markdown: options.Markdown = None,
+    threshold: options.Threshold = 0.03,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print what would run, and leave.", rich_help_panel="Output")
+    ] = False,
+    as_json: options.Json = False,
+    server_argument: Annotated[list[str] | None, typer.Option("--server-argument", hidden=True)] = None,
+) -> int:
+    """Measure the bundled engine with and without prefix reuse, and report what the cache is worth."""
+    from radixbench.bench.outputs import choose_paths, prepare_paths
+    from radixbench.cli import output
+    from radixbench.report.console import print_view
+    from radixbench.scenario.load import load, override
+
+    output.refuse_two_on_stdout(as_json=as_json, markdown=markdown)
+    flags = options.given(
+        shared=shared,
+        seeds=seeds,
+        model=model,
+        workload=workload,
+        turns=turns,
+        groups=groups,
+        prompts_per_group=prompts_per_group,
+        question_len=question_len,
+        output_len=output_len,
+        max_concurrency=max_concurrency,
+        cache_state=cache_state,
+        device=device,
+        dtype=dtype,
+        threads=threads,
+        max_total_tokens=max_total_tokens,
+        chunked_prefill_size=chunked_prefill_size,
+        page_size=page_size,
+        schedule_policy=schedule_policy,
+        trust_remote_code=trust_remote_code,
+    )
+    wanted = override(load(scenario or DEFAULT_SCENARIO), **flags)
+    if dry_run:
+        return _print_plan(wanted, as_json=as_json)
+    paths = choose_paths(wanted, out, report)
+    prepare_paths(paths, wanted)
+    outcome = _measure(wanted, paths, server_argument or [])
+    view, document = _conclude(outcome, paths.report, threshold)
+    if paths.report is not None:
+        output.write_report(paths.report, view)
+    if markdown is not None:
+        output.write_markdown(markdown, view)
+    if as_json:
+        output.print_json(document)
+    else:
+        print_view(view)
+        output.print_command(f"radixbench compare {outcome.paths['on']} {outcome.paths['off']}")
+    if outcome.error is not None:
+        raise outcome.error
+    return EXIT_OK
+
+
+def _print_plan(scenario: Scenario, *, as_json: bool) -> int:
+    from radixbench.bench.plan import plan
+    from radixbench.cli import output
+    from radixbench.cli.plan_table import print_plan
+
+    planned = plan(scenario)
+    if as_json:
+        output.print_json(planned.to_document())
+    else:
+        print_plan(planned)
+    return EXIT_OK
+
+
+def _measure(scenario: Scenario, paths: OutputPaths, server_arguments: list[str]) -> SweepOutcome:
+    from radixbench.bench.stop import stop_on_signals
+    from radixbench.bench.sweep import run_sweep
+    from radixbench.report.console import ProgressDisplay
+
+    with stop_on_signals() as should_stop, ProgressDisplay() as display:
+        return run_sweep(
+            scenario,
+            paths,
+            on_progress=display,
+            should_stop=should_stop,
+            argv=sys.argv,
+            server_arguments=server_arguments,
+        )
+
+
+def _conclude(
+    outcome: SweepOutcome, report: Path | None, threshold: float
+) -> tuple[ReportView, dict[str, Any]]:
+    from radixbench.compare.comparison import compare
+    from radixbench.compare.document import to_document
+    from radixbench.report.view import build_view
+
+    on, off = outcome.captures["on"], outcome.captures["off"]
+    on_path, off_path = str(outcome.paths["on"]), str(outcome.paths["off"])
+    comparison = compare(on, off, a_path=on_path, b_path=off_path, threshold=threshold)
+    document = {
+        "schema": "radixbench.sweep/1",
+        "captures": {"on": on_path, "off": off_path},
+        "report": None if report is None else str(report),
+        "compare": to_document(comparison),
+    }
+    return build_view(comparison, on, off), document
