@@ -8,7 +8,7 @@ from radixbench.cli.app import app
 
 
 @app.command()
-def serve(  # noqa: PLR0913, PLR0917 - one argument per flag
+def serve(
     model: str = typer.Option(
         "tiny",
         "--model",
