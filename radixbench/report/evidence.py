@@ -1,0 +1,76 @@
+"""One side's capture with its run summaries, and what it says about its setting.
+
+A run and its summary are matched by their place: ``summaries[i]`` is of ``capture.runs[i]``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from radixbench.capture.model import Capture, CellValue, Run
+from radixbench.metrics.summary import RunSummary
+from radixbench.report.cells import cell_key, cell_order
+from radixbench.report.model import Arm
+from radixbench.report.words import known
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What one arm left behind, under the name the report gives it."""
+
+    arm: Arm
+    capture: Capture
+    summaries: tuple[RunSummary, ...]
+
+    def pairs(self) -> Iterator[tuple[Run, RunSummary]]:
+        """Every run with its summary."""
+        return zip(self.capture.runs, self.summaries, strict=True)
+
+    def cells(self) -> list[dict[str, CellValue]]:
+        """The distinct cells, in the order of their axes."""
+        found = {cell_key(run.cell): run.cell for run in self.capture.runs}
+        return sorted(found.values(), key=cell_order)
+
+    def identity(self, name: str) -> list[str]:
+        """What the servers of the runs said of one thing that decides the output."""
+        return known(run.server.identity.get(name) for run in self.capture.runs)
+
+    @property
+    def random_weights(self) -> bool:
+        """Whether any run was served with random weights."""
+        return any(run.server.identity.get("random_weights") is True for run in self.capture.runs)
+
+    @property
+    def model(self) -> str:
+        """The model as the servers named it, or as the scenario asked for it."""
+        names = known(run.server.model for run in self.capture.runs)
+        return " / ".join(names) if names else self.capture.scenario.model.name
+
+    @property
+    def device(self) -> str:
+        """The device the servers resolved to, or the one asked for."""
+        return " / ".join(self.identity("device")) or self.capture.scenario.model.device
+
+    @property
+    def hardware(self) -> str:
+        """The device with the name of its hardware, where the server tells it."""
+        names = [name for name in self.identity("device_name") if name != self.device]
+        return f"{self.device} ({' / '.join(names)})" if names else self.device
+
+    @property
+    def dtype(self) -> str:
+        """The precision the servers resolved to, or the one asked for."""
+        return " / ".join(self.identity("dtype")) or self.capture.scenario.model.dtype
+
+    @property
+    def modes(self) -> list[str]:
+        """The cache modes of the runs: one for an arm of a sweep."""
+        return known(run.mode for run in self.capture.runs)
+
+
+def setting(sides: tuple[Evidence, ...]) -> str:
+    """Model and device for the end of the headline: ``tiny (random weights), cpu``."""
+    models = known(f"{side.model}{' (random weights)' if side.random_weights else ''}" for side in sides)
+    devices = known(side.device if side.device == "cpu" else side.hardware for side in sides)
+    return f"{' against '.join(models)}, {' against '.join(devices)}"

@@ -1,0 +1,60 @@
+"""Colours, as values for files and as names for the page.
+
+The page draws with names, ``var(--a)``, so that one drawing serves both themes and changes with them.
+Files drawn for elsewhere take the light values. The pairs stay apart for readers with any of the common
+colour-vision deficiencies (after Okabe and Ito's set), and arms also differ by shape.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Palette:
+    """One colour for each role: arms a and b, computed and cached tokens, expectation, ink and grid."""
+
+    a: str
+    b: str
+    computed: str
+    cached: str
+    expected: str
+    ink: str
+    muted: str
+    grid: str
+    paper: str
+
+
+LIGHT = Palette(
+    a="#0067a5",
+    b="#c2500a",
+    computed="#6b7686",
+    cached="#00866a",
+    expected="#b9c2cd",
+    ink="#1b2027",
+    muted="#5b6573",
+    grid="#e3e7ec",
+    paper="#ffffff",
+)
+DARK = Palette(
+    a="#5bb8f5",
+    b="#f59a4d",
+    computed="#8d99aa",
+    cached="#3fc9a2",
+    expected="#4a5666",
+    ink="#e6eaf0",
+    muted="#a3adba",
+    grid="#2b323c",
+    paper="#151a20",
+)
+NAMED = Palette(
+    a="var(--a)",
+    b="var(--b)",
+    computed="var(--computed)",
+    cached="var(--cached)",
+    expected="var(--expected)",
+    ink="var(--ink)",
+    muted="var(--muted)",
+    grid="var(--grid)",
+    paper="var(--paper)",
+)

@@ -1,0 +1,88 @@
+"""How to read each figure, in plain words: what a mark is, what good looks like, what trouble looks like."""
+
+from __future__ import annotations
+
+TTFT = (
+    "Each mark is one seed: the median over the requests of one run. The line joins the means over seeds.",
+    (
+        "Lower is better. Without reuse the wait grows with the shared length, because every prompt is "
+        "computed whole. With reuse it stays near the cost of the question alone."
+    ),
+    (
+        "If the marks of one arm lie far apart at one length, the runs disagree, and the interval in the "
+        "table is wide."
+    ),
+)
+
+THROUGHPUT = (
+    (
+        "Each mark is one seed: the answer tokens of completed requests over the time from the first send "
+        "to the last token. The line joins the means over seeds."
+    ),
+    (
+        "Higher is better. The distance between the lines is what prefix reuse sets free for answers: time "
+        "that isn't spent on prompts computed before."
+    ),
+)
+
+CACHED = (
+    (
+        "A mark is what the server said it reused in one run. The bar is what a cache without limits would "
+        "reuse for exactly these token ids in this order; it has a height where requests in flight "
+        "together race for one prefix."
+    ),
+    (
+        "A mark within its bar: the cache did all it could. Below the bar: reuse was lost, to eviction or "
+        "to something else. Above it: the run was not as cold as declared."
+    ),
+)
+
+TURNS = (
+    (
+        "Each turn's prompt is the whole conversation so far: the first turn can reuse little, later turns "
+        "nearly all. A mark is one seed, cached over prompt tokens of that turn; the bar is what a cache "
+        "without limits would reach."
+    ),
+    (
+        "A mark that falls below its bar in late turns points to eviction: the conversation left the pool "
+        "before its next turn came."
+    ),
+)
+
+CLOCKS = (
+    (
+        "The time axis is that of the whole measurement. The shaded stretches are the runs, in the colour "
+        "of their arm; arms that alternate share whatever the machine did to them."
+    ),
+    (
+        "The clocks of both arms should lie at the same height. Where one arm ran slower, the factor "
+        "contains that too: with a slower reference it is an upper bound, with a slower candidate a lower "
+        "bound."
+    ),
+)
+
+GPU = (
+    (
+        "On the strip of reasons, a coloured piece means that the driver reported this reason at that "
+        "moment. Power cap, thermal and slowdown reasons hold the card below what it can do."
+    ),
+)
+
+CPU = (
+    (
+        "CPU frequency is the mean over cores as the operating system tells it; virtual machines often "
+        "tell a constant. The load counts every process of the machine and should be alike in both arms."
+    ),
+)
+
+PREFILL = (
+    (
+        "Each bar is one prefill batch of the scheduler. It begins and ends where the batch did; its "
+        "height is the number of prompt tokens in it, the computed ones below, those from the cache on top."
+    ),
+    (
+        "Only computed tokens cost time. With reuse, the first batches fill the cache and later ones are "
+        "mostly cached. Without it the same prompts need more and longer batches."
+    ),
+    "The time axes of the arms differ in length; the heights share one scale.",
+)

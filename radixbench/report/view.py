@@ -1,0 +1,182 @@
+"""From a comparison and its captures to a ``ReportView``: the one place where a report is put together.
+
+Nothing is drawn here and no drawing library is loaded, so that a terminal table costs no more than
+its figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from radixbench import __version__
+from radixbench.capture.model import Capture
+from radixbench.compare.change import ArmSummary, Caveat, Change, Comparison
+from radixbench.metrics.registry import METRICS
+from radixbench.metrics.summary import RunSummary, summarise
+from radixbench.report import text
+from radixbench.report.batches import prefill_figure
+from radixbench.report.cells import cell_title
+from radixbench.report.clocks import clocks_figure
+from radixbench.report.curves import THROUGHPUT, TTFT, Means, compared_means, curve, means_of
+from radixbench.report.evidence import Evidence, setting
+from radixbench.report.hits import cached_figure, turns_figure
+from radixbench.report.model import Arm, CaveatView, Figure, GlossaryRow, ReportView
+from radixbench.report.protocol import protocol_rows, run_order
+from radixbench.report.setting import chips, differences, environment
+from radixbench.report.table import factor_cells, single_cells
+from radixbench.report.verdict import comparison_headline, single_headline
+from radixbench.report.words import HEADLINE_METRICS, SEVERITY_MARKS, SEVERITY_ORDER, SEVERITY_TONES
+
+__all__ = ["ReportView", "build_single_view", "build_view"]
+
+
+def build_view(
+    comparison: Comparison,
+    a: Capture,
+    b: Capture,
+    *,
+    a_runs: Sequence[RunSummary] | None = None,
+    b_runs: Sequence[RunSummary] | None = None,
+    gate: Sequence[str] = HEADLINE_METRICS,
+) -> ReportView:
+    """Everything a reader is shown of A against B.
+
+    ``a_runs`` and ``b_runs`` are the summaries of the captures' runs in their order, where the caller
+    has them already; they are computed otherwise. The headline speaks of the metrics in ``gate``.
+    """
+    sides = (
+        _evidence(_arm("a", comparison.a, comparison), a, a_runs),
+        _evidence(_arm("b", comparison.b, comparison), b, b_runs),
+    )
+    where = setting(sides)
+    return ReportView(
+        title=f"radixbench: {sides[0].arm.name} against {sides[1].arm.name}, {where}",
+        kind="comparison",
+        headline=comparison_headline(comparison, where, gate),
+        chips=chips(sides),
+        arms=tuple(side.arm for side in sides),
+        cells=factor_cells(comparison, gate),
+        figures=_figures(sides, compared_means(comparison.changes)),
+        caveats=_caveats(comparison.caveats, comparison.changes),
+        differences=differences(comparison),
+        environment=environment(sides),
+        protocol=protocol_rows(sides),
+        run_order=run_order(sides),
+        glossary=_glossary(),
+        footer=_footer(sides),
+    )
+
+
+def build_single_view(
+    capture: Capture,
+    *,
+    path: str | None = None,
+    runs: Sequence[RunSummary] | None = None,
+    caveats: Sequence[Caveat] = (),
+    gate: Sequence[str] = HEADLINE_METRICS,
+) -> ReportView:
+    """Everything a reader is shown of one capture: figures with their intervals, and no verdict."""
+    modes = {run.mode for run in capture.runs}
+    name = f"cache {'/'.join(sorted(modes, reverse=True))}" if modes else "capture"
+    arm = Arm("a", name, capture.scenario.name, path or "", capture.scenario.why)
+    sides = (_evidence(arm, capture, runs),)
+    where = setting(sides)
+    return ReportView(
+        title=f"radixbench: {capture.scenario.name}, {where}",
+        kind="single",
+        headline=single_headline(sides[0], where, gate),
+        chips=chips(sides),
+        arms=(arm,),
+        cells=single_cells(sides[0], gate),
+        figures=_figures(sides, means_of(sides[0])),
+        caveats=_caveats(caveats, ()),
+        differences=(),
+        environment=environment(sides),
+        protocol=protocol_rows(sides),
+        run_order="",
+        glossary=_glossary(),
+        footer=_footer(sides),
+    )
+
+
+def _arm(slot: str, summary: ArmSummary, comparison: Comparison) -> Arm:
+    """Arms that differ in cache mode go by it; others by candidate and reference."""
+    letter = "A" if slot == "a" else "B"
+    if comparison.a.mode != comparison.b.mode:
+        name = f"{letter} (cache {summary.mode})"
+    else:
+        name = f"{letter} ({'candidate' if slot == 'a' else 'reference'})"
+    file = Path(summary.path).name if summary.path else ""
+    return Arm("a" if slot == "a" else "b", name, summary.scenario, file, summary.path or "")
+
+
+def _evidence(arm: Arm, capture: Capture, runs: Sequence[RunSummary] | None) -> Evidence:
+    return Evidence(
+        arm, capture, tuple(summarise(run) for run in capture.runs) if runs is None else tuple(runs)
+    )
+
+
+def _figures(sides: Sequence[Evidence], means: Means) -> tuple[Figure, ...]:
+    found = (
+        curve(TTFT, sides, means),
+        curve(THROUGHPUT, sides, means),
+        cached_figure(sides),
+        turns_figure(sides),
+        clocks_figure(sides),
+        prefill_figure(sides),
+    )
+    return tuple(figure for figure in found if figure is not None)
+
+
+def _caveats(caveats: Sequence[Caveat], changes: Sequence[Change]) -> tuple[CaveatView, ...]:
+    """Gravest first, each with the cells whose rows carry it."""
+    ordered = sorted(caveats, key=lambda caveat: SEVERITY_ORDER.index(caveat.severity))
+    return tuple(
+        CaveatView(
+            code=caveat.code,
+            severity=caveat.severity,
+            mark=SEVERITY_MARKS[caveat.severity],
+            tone=SEVERITY_TONES[caveat.severity],
+            text=caveat.text,
+            remedy=caveat.remedy,
+            where=_where(caveat.code, changes),
+        )
+        for caveat in ordered
+    )
+
+
+def _where(code: str, changes: Sequence[Change]) -> str:
+    marked = {cell_title(change.cell) for change in changes if code in change.caveats}
+    everywhere = {cell_title(change.cell) for change in changes}
+    if not marked:
+        return ""
+    if marked == everywhere:
+        return "all cells"
+    return "; ".join(dict.fromkeys(cell_title(c.cell) for c in changes if cell_title(c.cell) in marked))
+
+
+def _glossary() -> tuple[GlossaryRow, ...]:
+    directions = {"lower": "lower is better", "higher": "higher is better", None: "explains, no quality"}
+    return tuple(
+        GlossaryRow(
+            name=metric.name,
+            title=metric.title,
+            unit=metric.unit,
+            better=directions[metric.better],
+            formula=metric.formula,
+            warning=metric.warning or "",
+        )
+        for metric in METRICS.values()
+    )
+
+
+def _footer(sides: Sequence[Evidence]) -> tuple[str, ...]:
+    made = [
+        f"{side.arm.name}: {side.arm.source or side.capture.scenario.name}, captured {text.moment(side.capture.created_wall_ns)}"
+        for side in sides
+    ]
+    return (
+        *made,
+        f"Rendered by radixbench {__version__} from the captures alone; the same files give the same page.",
+    )
