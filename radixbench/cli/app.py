@@ -55,7 +55,9 @@ def run(arguments: list[str] | None = None) -> int:
         if isinstance(error, _REFUSAL):
             return _explain(cast(typer.BadParameter, error))
         traceback.print_exc()
-        typer.echo("radixbench: this is a fault of radixbench itself; please report the lines above", err=True)
+        typer.echo(
+            "radixbench: this is a fault of radixbench itself; please report the lines above", err=True
+        )
         return EXIT_INTERNAL
     return outcome if isinstance(outcome, int) else 0
 

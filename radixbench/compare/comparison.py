@@ -46,9 +46,7 @@ def compare(
     """
     arm_a, arm_b = gather("A", a, a_path), gather("B", b, b_path)
     unlike = differences(arm_a, arm_b)
-    terms = Terms(
-        forbidden=why_not(unlike), threshold=threshold, like_modes=arm_a.modes == arm_b.modes
-    )
+    terms = Terms(forbidden=why_not(unlike), threshold=threshold, like_modes=arm_a.modes == arm_b.modes)
     cells = pair_up(arm_a, arm_b)
     changes = tuple(row for cell in cells for row in _rows(cell, terms))
     findings = tuple(_findings((arm_a, arm_b), cells, changes, unlike, clock_floor_mhz))

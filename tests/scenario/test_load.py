@@ -237,7 +237,9 @@ def test_unreadable_paths(tmp_path: Path) -> None:
     """A folder, a missing file and a mistyped shipped name each say what would be right."""
     with pytest.raises(ScenarioError, match="can't be read: Is a directory"):
         load(tmp_path)
-    with pytest.raises(ScenarioError, match=r"nope\.yaml: there is no such file; shipped ones: default, laptop, "):
+    with pytest.raises(
+        ScenarioError, match=r"nope\.yaml: there is no such file; shipped ones: default, laptop, "
+    ):
         load(tmp_path / "nope.yaml")
     with pytest.raises(
         ScenarioError, match="there is no such scenario; did you mean the shipped scenario reference"
