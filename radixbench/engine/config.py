@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from radixbench.errors import UsageError
+
 SchedulePolicy = Literal["fcfs", "lpm"]
 
 
@@ -29,3 +31,15 @@ class EngineConfig:
     max_running_requests: int = 256
     schedule_conservativeness: float = 1.0
     clip_max_new_tokens: int = 4096
+
+    def __post_init__(self) -> None:
+        for name in ("page_size", "context_len", "max_prefill_tokens", "max_running_requests"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} is {getattr(self, name)}", remedy="it must be at least 1")
+        for name in ("max_total_tokens", "chunked_prefill_size"):
+            size = getattr(self, name)
+            if size is not None and size < self.page_size:
+                raise UsageError(
+                    f"{name} is {size}, less than one page of {self.page_size}",
+                    remedy=f"raise {name} or lower page_size",
+                )
