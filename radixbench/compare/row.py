@@ -100,7 +100,15 @@ def _side(runs: Sequence[ArmRun], paired: set[int], metric: Metric) -> Side:
     estimate = mean_interval(Sample(values), kind=metric.aggregate)
     if isinstance(estimate, Absent):
         return Side(None, None, None, len(values), n_values, estimate.reason)
-    return Side(estimate.value, estimate.low, estimate.high, estimate.n, n_values)
+    low, high = (_possible(end, metric) for end in (estimate.low, estimate.high))
+    return Side(estimate.value, low, high, estimate.n, n_values)
+
+
+def _possible(end: float | None, metric: Metric) -> float | None:
+    """An interval's end within what the figure can be: no rate below 0 or above 1, no count below 0."""
+    if end is None or metric.aggregate == "geometric":
+        return end
+    return min(max(end, 0.0), 1.0) if metric.unit == "ratio" else max(end, 0.0)
 
 
 def _factor(figures: _Figures, a: Side, b: Side, metric: Metric) -> Factor | None:

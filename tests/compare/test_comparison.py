@@ -13,7 +13,7 @@ from radixbench.capture.model import Capture
 from radixbench.compare.change import Change, Comparison
 from radixbench.compare.comparison import compare
 from radixbench.metrics.registry import METRICS
-from tests.builders import failed_request, make_capture, make_request, make_run, make_sweep
+from tests.builders import arm_run, failed_request, make_capture, make_request, make_run, make_sweep
 
 NOISE = (1.0, 1.02, 0.985, 1.01, 0.99)
 
@@ -225,6 +225,20 @@ def test_prefill_throughput_is_a_quality_between_like_arms() -> None:
     on, _ = make_sweep()
     found = row(compare(on, on), "prefill_throughput")
     assert found.verdict == "within-noise"
+
+
+def test_a_rate_has_no_interval_beyond_what_a_rate_can_be() -> None:
+    """Widely spread hit rates don't reach below 0 or above 1."""
+    on = make_capture(
+        [
+            arm_run(
+                seed=seed, mode="on", order=2 * seed, ttft_s=0.1, shared=64, requests=2 + 14 * seed, hits=hits
+            )
+            for seed, hits in enumerate((False, True, True))
+        ]
+    )
+    side = row(compare(on, on), "hit_rate").a
+    assert (side.low, side.high) == (0.0, 1.0)
 
 
 def test_sides_introduce_themselves() -> None:
