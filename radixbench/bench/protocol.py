@@ -111,7 +111,7 @@ def judge(mode: Mode, seen: Preparation, measured_cached: int | None) -> Protoco
 
 def _verdict(mode: Mode, seen: Preparation, measured_cached: int | None) -> tuple[bool | None, str]:
     repeat, after = seen.repeat_cached, seen.after_flush_cached
-    if repeat is None or after is None:
+    if repeat is None or after is None or (mode == "off" and measured_cached is None):
         return None, "the server doesn't report cached tokens"
     if mode == "off":
         held = repeat == 0 and after == 0 and measured_cached == 0

@@ -30,17 +30,13 @@ _ENGINE = "bundled"
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """One run of a sweep: ``order`` counts from 0 over both arms in the order they run.
-
-    ``fresh_server``: the first run on its server, which is warmed up with a prompt of full length too.
-    """
+    """One run of a sweep: ``order`` counts from 0 over both arms in the order they run."""
 
     order: int
     cell_index: int
     cell: dict[str, CellValue]
     seed: int
     mode: Mode
-    fresh_server: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +50,12 @@ class Bench:
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One running server and what it said of itself."""
+    """One running server and what it said of itself; ``fresh`` until a run was measured on it."""
 
     server: BundledServer
     facts: ServerFacts
     log: LogTail
+    fresh: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +110,7 @@ async def measure(plan: RunPlan, bench: Bench, arm: Arm, on_requests: Callable[[
     concurrency = bench.scenario.load.max_concurrency
     async with ServerClient(arm.server.base_url, model=arm.facts.model) as client:
         warm_up = WarmUp(client, tokens, plan.seed, concurrency, bench.should_stop)
-        long_prompt = longest_request(bench.scenario) - 1 if plan.fresh_server else None
+        long_prompt = longest_request(bench.scenario) - 1 if arm.fresh else None
         seen = await prepare(warm_up, long_prompt=long_prompt)
         arm.log.skip()
         measured = await _play(workload, client, bench, on_requests)

@@ -7,7 +7,6 @@ arms alike.
 from __future__ import annotations
 
 from radixbench.bench.run import RunPlan
-from radixbench.records import Mode
 from radixbench.scenario.model import Scenario
 from radixbench.scenario.resolve import cells
 
@@ -15,7 +14,6 @@ from radixbench.scenario.resolve import cells
 def schedule(scenario: Scenario) -> tuple[RunPlan, ...]:
     """All runs of a sweep in their order."""
     plans: list[RunPlan] = []
-    started: set[Mode] = set()
     pair = 0
     for seed in range(scenario.seeds):
         for cell_index, cell in enumerate(cells(scenario)):
@@ -29,8 +27,6 @@ def schedule(scenario: Scenario) -> tuple[RunPlan, ...]:
                         cell=dict(cell),
                         seed=seed,
                         mode=mode,
-                        fresh_server=mode not in started,
                     )
                 )
-                started.add(mode)
     return tuple(plans)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from radixbench.bench.identity import ServerFacts, check_fits, read_facts
+from radixbench.bench.memory import fits_beside
 from radixbench.bench.outputs import OutputPaths
 from radixbench.bench.progress import OnProgress
 from radixbench.bench.run import Arm, Bench, RunPlan, incomplete_because, measure
@@ -15,7 +16,7 @@ from radixbench.bench.schedule import schedule
 from radixbench.bench.steps import LogTail
 from radixbench.bench.target import BundledServer
 from radixbench.bench.tracker import Tracker
-from radixbench.capture.environment import available_memory_bytes, collect
+from radixbench.capture.environment import collect
 from radixbench.capture.model import Capture, Environment, Run
 from radixbench.capture.store import save
 from radixbench.client.http import ServerClient
@@ -85,6 +86,7 @@ class _Sweep:
         self._arms: dict[Mode, Arm] = {}
         self._probe = pick_probe()
         self._keep_both = True
+        self._pool_tokens: int | None = None
         self._incomplete: IncompleteError | None = None
         self._plans: tuple[RunPlan, ...] = ()
 
@@ -97,12 +99,11 @@ class _Sweep:
     def begin(self, argv: Sequence[str]) -> None:
         """Start the first server, settle what depends on it, and write empty captures."""
         first = self.scenario.modes[0]
-        available = available_memory_bytes()
         arm = self._start_server(first)
         self.scenario = resolve(self.scenario, on_cpu=arm.facts.device == "cpu")
         check_fits(arm.facts, longest_request(self.scenario))
-        used = max(0, available - available_memory_bytes())
-        self._keep_both = arm.facts.device == "cpu" and 1.5 * used < available_memory_bytes()
+        self._keep_both = fits_beside(arm.facts, self._probe)
+        self._pool_tokens = arm.facts.pool_tokens
         self._plans = schedule(self.scenario)
         self._tracker.plan(self._plans)
         environment = self._environment(argv)
@@ -140,6 +141,7 @@ class _Sweep:
         bench = Bench(scenario=self.scenario, probe=self._probe, should_stop=self._should_stop)
         with self._explaining_death(arm.server):
             run = run_loop(measure(plan, bench, arm, self._tracker.requests))
+        self._arms[plan.mode] = replace(arm, fresh=False)
         self._tracker.end(plan, run)
         return run
 
@@ -166,7 +168,7 @@ class _Sweep:
                 self._stop_server(other)
         self._tracker.note("start-server", f"starting the server with the cache {mode}", mode=mode)
         log = self._paths.server_log(mode)
-        server = BundledServer(self.scenario, mode, log, self._server_arguments)
+        server = BundledServer(self._with_equal_pool(), mode, log, self._server_arguments)
         server.start()
         try:
             facts = run_loop(self._await_ready(server))
@@ -175,6 +177,13 @@ class _Sweep:
             raise
         self._arms[mode] = Arm(server=server, facts=facts, log=LogTail(log))
         return self._arms[mode]
+
+    def _with_equal_pool(self) -> Scenario:
+        """The scenario, with the first server's pool size once that is known: arms differ in the cache alone."""
+        if self._pool_tokens is None:
+            return self.scenario
+        engine = replace(self.scenario.engine, max_total_tokens=self._pool_tokens)
+        return replace(self.scenario, engine=engine)
 
     async def _await_ready(self, server: BundledServer) -> ServerFacts:
         async with ServerClient(server.base_url) as client:

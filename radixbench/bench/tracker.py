@@ -8,7 +8,7 @@ from statistics import fmean
 from radixbench.bench.progress import OnProgress, Progress, Stage
 from radixbench.bench.run import RunPlan
 from radixbench.capture.model import Run
-from radixbench.clock import MonotonicClock
+from radixbench.clock import Clock, MonotonicClock
 from radixbench.records import Mode
 from radixbench.units import seconds
 
@@ -22,9 +22,9 @@ class Tracker:
     arm, else by all.
     """
 
-    def __init__(self, on_progress: OnProgress) -> None:
+    def __init__(self, on_progress: OnProgress, clock: Clock | None = None) -> None:
         self._on_progress = on_progress
-        self._clock = MonotonicClock()
+        self._clock: Clock = MonotonicClock() if clock is None else clock
         self._plans: Sequence[RunPlan] = ()
         self._took: dict[Key, list[float]] = {}
         self._current: RunPlan | None = None
