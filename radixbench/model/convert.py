@@ -11,6 +11,7 @@ import contextlib
 import copy
 import hashlib
 import io
+from collections.abc import Iterator
 from pathlib import Path
 
 import torch
@@ -46,11 +47,18 @@ def convert(gguf: Path, target: Path) -> None:
             ) from error
 
 
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Without progress bars, of which some have no switch; who asked hears of the conversion otherwise."""
+    with contextlib.redirect_stderr(io.StringIO()):
+        yield
+
+
+@_quiet()
 def _save(gguf: Path, room: Path) -> None:
-    with contextlib.redirect_stderr(io.StringIO()):  # a progress bar that has no switch
-        read = AutoModelForCausalLM.from_pretrained(
-            gguf.parent, gguf_file=gguf.name, dtype=torch.float32, local_files_only=True
-        )
+    read = AutoModelForCausalLM.from_pretrained(
+        gguf.parent, gguf_file=gguf.name, dtype=torch.float32, local_files_only=True
+    )
     config = copy.deepcopy(read.config)
     if hasattr(config, "quantization_config"):
         del config.quantization_config
