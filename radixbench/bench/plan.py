@@ -60,8 +60,12 @@ class SweepPlan:
 
 
 def plan(scenario: Scenario) -> SweepPlan:
-    """Lay a sweep out without starting anything. Raises ``ScenarioError`` for one that can't run."""
-    device = pick_device(scenario.model.device)
+    """Lay a sweep out without starting anything, also for a device this machine lacks.
+
+    Raises ``ScenarioError`` for one that can't run.
+    """
+    wish = scenario.model.device
+    device = pick_device(wish) if wish == "auto" else wish
     settled = resolve(scenario, on_cpu=device == "cpu")
     workload = settled.workload
     assert workload.question_len is not None

@@ -47,7 +47,7 @@ def run(
             paths,
             on_progress=display,
             should_stop=should_stop,
-            argv=sys.argv,
+            argv=("radixbench", *sys.argv[1:]),
             server_arguments=server_argument or [],
         )
     ((arm, capture),) = outcome.captures.items()

@@ -133,7 +133,7 @@ def _measure(scenario: Scenario, paths: OutputPaths, server_arguments: list[str]
             paths,
             on_progress=display,
             should_stop=should_stop,
-            argv=sys.argv,
+            argv=("radixbench", *sys.argv[1:]),
             server_arguments=server_arguments,
         )
 
