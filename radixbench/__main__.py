@@ -5,7 +5,7 @@ from __future__ import annotations
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    from radixbench.cli.app import run
+    from radixbench.cli.main import run
 
     raise SystemExit(run())
 

@@ -1,17 +1,10 @@
-"""The command line: one Typer application, one file per command, one place that turns errors into exit codes."""
+"""The Typer application that every command puts itself on."""
 
 from __future__ import annotations
-
-import traceback
-from typing import cast
 
 import typer
 
 from radixbench import __version__
-from radixbench.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, RadixbenchError
-
-# Typer may bring a copy of click of its own: the base of its refusals is found through one it exports.
-_REFUSAL = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 
 app = typer.Typer(
     name="radixbench",
@@ -36,44 +29,3 @@ def _root(
     ),
 ) -> None:
     del version
-
-
-def run(arguments: list[str] | None = None) -> int:
-    """Run one command and return its exit code: 0, 1, 2, 3, 70 or 130."""
-    register()
-    try:
-        outcome = app(args=arguments, standalone_mode=False)
-    except RadixbenchError as error:
-        typer.echo(f"radixbench: {error}", err=True)
-        return error.exit_code
-    except typer.Exit as leave:
-        return leave.exit_code
-    except (KeyboardInterrupt, typer.Abort):
-        typer.echo("radixbench: interrupted", err=True)
-        return EXIT_INTERRUPTED
-    except Exception as error:  # noqa: BLE001 - the last line of defence: our own fault, reported as such
-        if isinstance(error, _REFUSAL):
-            return _explain(cast(typer.BadParameter, error))
-        traceback.print_exc()
-        typer.echo(
-            "radixbench: this is a fault of radixbench itself; please report the lines above", err=True
-        )
-        return EXIT_INTERNAL
-    return outcome if isinstance(outcome, int) else 0
-
-
-def _explain(error: typer.BadParameter) -> int:
-    """Typer's own refusals, such as an unknown option, in our one-line form."""
-    context = error.ctx
-    if type(error).__name__ == "NoArgsIsHelpError" and context is not None:
-        typer.echo(context.get_help())
-        return EXIT_OK
-    command = "radixbench" if context is None else context.command_path
-    message = " ".join(error.format_message().split()).rstrip(".")
-    typer.echo(f"radixbench: {message}; see `{command} --help`", err=True)
-    return EXIT_USAGE
-
-
-def register() -> None:
-    """Import every command; each puts itself on ``app``. The order is that of the help page."""
-    from radixbench.cli import sweep, run, compare, report, serve, doctor, model  # noqa: F401, I001 - for their registration

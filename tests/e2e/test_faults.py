@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from radixbench.capture.store import load
-from radixbench.cli import app as command_line
+from radixbench.cli import main as command_line
 from tests.e2e.conftest import FAKE, SMALL, Door, Edit, Outcome
 
 SLOW = (

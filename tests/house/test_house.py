@@ -129,7 +129,7 @@ def test_start_up_needs_no_torch(arguments: list[str]) -> None:
     """Commands that run no model never import torch, transformers or a chart library."""
     heavy = ("torch", "transformers", "altair", "vl_convert", "pandas", "datasets", "scipy.stats")
     block = f"import sys; [sys.modules.__setitem__(name, None) for name in {heavy}]; "
-    call = f"from radixbench.cli.app import run; sys.exit(run({arguments!r}))"
+    call = f"from radixbench.cli.main import run; sys.exit(run({arguments!r}))"
     done = subprocess.run([sys.executable, "-c", block + call], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

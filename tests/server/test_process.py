@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from radixbench.cli.app import run
+from radixbench.cli.main import run
 
 COMMAND = (sys.executable, "-m", "radixbench", "serve", "--runner", "fake", "--port", "0")
 
@@ -153,7 +153,7 @@ def test_a_crashed_engine_ends_the_process_with_its_traceback() -> None:
     """The client gets a 500, the log the traceback, whoever started the server a non-zero exit code."""
     script = (
         "import sys\n"
-        "from radixbench.cli.app import run\n"
+        "from radixbench.cli.main import run\n"
         "from radixbench.engine.runner import ScriptedRunner\n"
         "def fail(self, batch): raise RuntimeError('the card fell off')\n"
         "ScriptedRunner.run = fail\n"

@@ -1,0 +1,56 @@
+"""The way in: every command registered, every error turned into one line and an exit code."""
+
+from __future__ import annotations
+
+import traceback
+from typing import cast
+
+import typer
+
+# isort: off - the help page lists commands in the order of their import
+from radixbench.cli import sweep, run as run_, compare, report, serve, doctor, model
+
+# isort: on
+from radixbench.cli.app import app
+from radixbench.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, RadixbenchError
+
+COMMANDS = (sweep, run_, compare, report, serve, doctor, model)
+"""The modules whose import puts a command on ``app``."""
+
+# Typer may bring a copy of click of its own: the base of its refusals is found through one it exports.
+_REFUSAL = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run one command and return its exit code: 0, 1, 2, 3, 70 or 130."""
+    try:
+        outcome = app(args=arguments, standalone_mode=False)
+    except RadixbenchError as error:
+        typer.echo(f"radixbench: {error}", err=True)
+        return error.exit_code
+    except typer.Exit as leave:
+        return leave.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        typer.echo("radixbench: interrupted", err=True)
+        return EXIT_INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - the last line of defence: our own fault, reported as such
+        if isinstance(error, _REFUSAL):
+            return _explain(cast(typer.BadParameter, error))
+        traceback.print_exc()
+        typer.echo(
+            "radixbench: this is a fault of radixbench itself; please report the lines above", err=True
+        )
+        return EXIT_INTERNAL
+    return outcome if isinstance(outcome, int) else 0
+
+
+def _explain(error: typer.BadParameter) -> int:
+    """Typer's own refusals, such as an unknown option, in our one-line form."""
+    context = error.ctx
+    if type(error).__name__ == "NoArgsIsHelpError" and context is not None:
+        typer.echo(context.get_help())
+        return EXIT_OK
+    command = "radixbench" if context is None else context.command_path
+    message = " ".join(error.format_message().split()).rstrip(".")
+    typer.echo(f"radixbench: {message}; see `{command} --help`", err=True)
+    return EXIT_USAGE
