@@ -7,7 +7,8 @@ from typing import cast
 
 import typer
 
-# isort: off - the help page lists commands in the order of their import
+# The help page lists commands in the order of their import.
+# isort: off
 from radixbench.cli import sweep, run as run_, compare, report, serve, doctor, model
 
 # isort: on
