@@ -49,8 +49,15 @@ def codes(change: Change, findings: Iterable[Finding]) -> tuple[str, ...]:
 
 def _merge(code: str, found: list[Finding]) -> Caveat:
     gravest = min(found, key=lambda finding: _RANK[finding.severity])
-    texts = list(dict.fromkeys(finding.text for finding in found))
+    texts = _told_once(list(dict.fromkeys(finding.text for finding in found)))
     shown = texts[:_SHOWN]
     if len(texts) > len(shown):
         shown.append(f"and {len(texts) - len(shown)} more")
     return Caveat(code=code, severity=gravest.severity, text="; ".join(shown), remedy=gravest.remedy)
+
+
+def _told_once(texts: list[str]) -> list[str]:
+    """What holds for both sides in the same words is said of both at once."""
+    both = [text for text in texts if text.startswith("A: ") and f"B: {text[3:]}" in texts]
+    repeated = {f"B: {text[3:]}" for text in both}
+    return [f"A and B: {text[3:]}" if text in both else text for text in texts if text not in repeated]
