@@ -17,10 +17,12 @@ from radixbench.scenario.model import Scenario, WorkloadSpec
 from radixbench.scenario.resolve import cells, longest_request, resolve
 from radixbench.units import Bytes, Seconds, Tokens
 
-_TINY_POOL: Tokens = 65_536
+_USUAL_POOL: Tokens = 65_536
 _DECODE_LAYER_S: Seconds = 0.0006  # what a layer costs in a decode step besides arithmetic
 _START_S: Seconds = 8.0
-_PREPARE_S: Seconds = 0.5
+_PREPARE_S: Seconds = 0.8
+_REPORT_S: Seconds = 4.0
+_EFFICIENCY = 0.7  # of a plain product's speed, over all of prefill
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,10 @@ class CellPlan:
 
 @dataclass(frozen=True, slots=True)
 class SweepPlan:
-    """The whole sweep; ``seconds`` and the bytes of both servers together are rough, ``None`` unknown."""
+    """The whole sweep; ``seconds`` and the bytes of both servers together are rough, ``None`` unknown.
+
+    ``notes`` say what is unknown and why, and what would keep the sweep from running here.
+    """
 
     scenario: str
     model: str
@@ -53,6 +58,7 @@ class SweepPlan:
     seconds: Seconds | None
     weight_bytes: Bytes | None
     pool_bytes: Bytes | None
+    notes: tuple[str, ...]
 
     def to_document(self) -> dict[str, Any]:
         """The plan as JSON data."""
@@ -64,8 +70,8 @@ def plan(scenario: Scenario) -> SweepPlan:
 
     Raises ``ScenarioError`` for one that can't run.
     """
-    wish = scenario.model.device
-    device = pick_device(wish) if wish == "auto" else wish
+    here = pick_device("auto")
+    device = here if scenario.model.device == "auto" else scenario.model.device
     settled = resolve(scenario, on_cpu=device == "cpu")
     workload = settled.workload
     assert workload.question_len is not None
@@ -75,7 +81,7 @@ def plan(scenario: Scenario) -> SweepPlan:
     speed = cpu_flops_per_s(threads, MonotonicClock()) if shape and device == "cpu" else None
     planned = tuple(_cell(settled, cell, shape, speed) for cell in cells(settled))
     width = 4 if device == "cpu" else 2
-    pool = settled.engine.max_total_tokens or (_TINY_POOL if settled.model.name == "tiny" else None)
+    pool = settled.engine.max_total_tokens or _USUAL_POOL
     return SweepPlan(
         scenario=settled.name,
         model=settled.model.name,
@@ -88,8 +94,23 @@ def plan(scenario: Scenario) -> SweepPlan:
         cells=planned,
         seconds=_total(planned, settled),
         weight_bytes=2 * shape.weights * width if shape else None,
-        pool_bytes=2 * kv_bytes(shape, pool, width) if shape and pool else None,
+        pool_bytes=2 * kv_bytes(shape, pool, width) if shape else None,
+        notes=_notes(settled, shape, device, here),
     )
+
+
+def _notes(scenario: Scenario, shape: Outline | None, device: str, here: str) -> tuple[str, ...]:
+    notes = []
+    if device == "cuda" and here != "cuda":
+        notes.append("torch sees no NVIDIA GPU on this machine: run the sweep where there is one")
+    if shape is None:
+        notes.append(
+            f"no configuration of {scenario.model.name} lies on this machine: time and memory are unknown,"
+            " and the weights will be downloaded if there are any under that name"
+        )
+    elif device == "cuda":
+        notes.append("time is unknown: a GPU's speed can't be told from here")
+    return tuple(notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +164,11 @@ def _seconds(
         prefill += shape.flops(cached, ask.prompt - cached)
         decode += ask.output * shape.flops(ask.prompt, 1)
     steps = sum(ask.output for ask in asks) / at_once
-    return (prefill + decode) / speed + steps * shape.layers * _DECODE_LAYER_S
+    return (prefill + decode) / (_EFFICIENCY * speed) + steps * shape.layers * _DECODE_LAYER_S
 
 
 def _total(planned: tuple[CellPlan, ...], scenario: Scenario) -> Seconds | None:
-    total = _START_S * len(scenario.modes)
+    total = _START_S * len(scenario.modes) + _REPORT_S
     for cell in planned:
         if cell.seconds_on is None or cell.seconds_off is None:
             return None

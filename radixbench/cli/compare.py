@@ -21,7 +21,11 @@ def compare(
     as_json: options.Json = False,
     fail_on: Annotated[
         str | None,
-        typer.Option("--fail-on", help="Exit with 1 on these verdicts: worse,undecided,incomparable."),
+        typer.Option(
+            "--fail-on",
+            help="Exit with 1 if a gated row has one of these verdicts (worse,undecided,incomparable) when all"
+            " gated rows are judged together (Holm's correction).",
+        ),
     ] = None,
     gate: Annotated[
         str, typer.Option("--gate", help="The metrics --fail-on looks at.")
@@ -38,6 +42,7 @@ def compare(
     from radixbench.compare.comparison import compare as compare_captures
     from radixbench.compare.document import to_document
     from radixbench.compare.gate import gate as judge
+    from radixbench.compare.gate import withdrawn
 
     output.refuse_two_on_stdout(as_json=as_json, markdown=markdown)
     if report is not None:
@@ -51,23 +56,25 @@ def compare(
         threshold=threshold,
         clock_floor_mhz=clock_floor,
     )
-    failing = judge(comparison, _words(fail_on), _words(gate)) if fail_on is not None else ()
+    wanted, gated = _words(fail_on), _words(gate)
+    failing = judge(comparison, wanted, gated)
     if as_json:
         output.print_json(to_document(comparison))
     if report is not None or markdown is not None or not as_json:
         from radixbench.report.view import build_view
 
-        view = build_view(comparison, capture_a, capture_b)
+        view = build_view(comparison, capture_a, capture_b, gate=gated)
         if report is not None:
             output.write_report(report, view)
+            output.say(f"report: {report}")
         if markdown is not None:
             output.write_markdown(markdown, view)
         if not as_json and markdown != "-":
             from radixbench.report.console import print_view
 
             print_view(view)
-    for row in failing:
-        output.say(f"gate: {row.metric} at {row.cell} is {row.verdict}")
+    if fail_on is not None:
+        output.say_gate(failing, withdrawn(comparison, wanted, gated), gated)
     return EXIT_VERDICT if failing else EXIT_OK
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from radixbench.errors import OutputError
+from radixbench.report.cells import cell_title
 
 if TYPE_CHECKING:
+    from radixbench.compare.change import Change
     from radixbench.report.model import ReportView
 
 _MARKS = {"ok": "✓", "note": "•", "fault": "✗"}
@@ -25,15 +28,27 @@ def say(line: str) -> None:
     sys.stderr.write(line + "\n")
 
 
-def print_command(command: str) -> None:
-    """The command to go on with, as the last line of a result."""
-    sys.stdout.write(f"{command}\n")
+def print_line(line: str) -> None:
+    """A line of a result, such as the command to go on with."""
+    sys.stdout.write(f"{line}\n")
 
 
 def print_check(state: str, name: str, text: str, remedy: str | None) -> None:
     """One line of a checklist on stdout, with its remedy where it needs one."""
     tail = f" ({remedy})" if remedy and state != "ok" else ""
     sys.stdout.write(f"{_MARKS[state]} {name}: {text}{tail}\n")
+
+
+def say_gate(failing: Sequence[Change], withdrawn: Sequence[Change], metrics: Sequence[str]) -> None:
+    """How the gate of a CI run ended, and which rows it judged otherwise than they look by themselves."""
+    for row in withdrawn:
+        say(
+            f"gate: {row.metric} at {cell_title(row.cell)} is {row.verdict} by itself, which doesn't hold when"
+            " all gated rows are judged together"
+        )
+    for row in failing:
+        say(f"gate: {row.metric} at {cell_title(row.cell)} is {row.verdict}")
+    say(f"gate: {'failed' if failing else 'passed'} on {', '.join(metrics)}")
 
 
 def check_writable(path: Path) -> None:
@@ -56,7 +71,6 @@ def write_report(path: Path, view: ReportView) -> None:
     from radixbench.report.html import render
 
     write_text(path, render(view))
-    say(f"report: {path}")
 
 
 def write_markdown(target: str, view: ReportView) -> None:

@@ -34,6 +34,7 @@ def report(
     view = _view(captures)
     if out is not None:
         output.write_report(out, view)
+        output.say(f"report: {out}")
     if markdown is not None:
         output.write_markdown(markdown, view)
     if png is not None:

@@ -52,7 +52,7 @@ def run(
         )
     ((arm, capture),) = outcome.captures.items()
     print_view(build_single_view(capture, path=str(outcome.paths[arm])))
-    output.print_command(f"radixbench report {outcome.paths[arm]} -o report.html")
+    output.print_line(f"radixbench report {outcome.paths[arm]} -o report.html")
     if outcome.error is not None:
         raise outcome.error
     return EXIT_OK

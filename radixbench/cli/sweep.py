@@ -89,9 +89,9 @@ def sweep(
         trust_remote_code=trust_remote_code,
     )
     wanted = override(load(scenario or DEFAULT_SCENARIO), **flags)
+    paths = choose_paths(wanted, out, report)
     if dry_run:
         return _print_plan(wanted, as_json=as_json)
-    paths = choose_paths(wanted, out, report)
     prepare_paths(paths, wanted)
     outcome = _measure(wanted, paths, server_argument or [])
     view, document = _conclude(outcome, paths.report, threshold)
@@ -103,7 +103,9 @@ def sweep(
         output.print_json(document)
     else:
         print_view(view)
-        output.print_command(f"radixbench compare {outcome.paths['on']} {outcome.paths['off']}")
+        if paths.report is not None:
+            output.print_line(f"report: {paths.report}")
+        output.print_line(f"radixbench compare {outcome.paths['on']} {outcome.paths['off']}")
     if outcome.error is not None:
         raise outcome.error
     return EXIT_OK

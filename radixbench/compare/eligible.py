@@ -22,7 +22,12 @@ _PER_PROCESS = {"pid", "port", "host", "base_url"}
 
 
 def differences(a: Arm, b: Arm) -> tuple[Difference, ...]:
-    """Everything that differs, what forbids a verdict first."""
+    """Everything that differs, what forbids a verdict first.
+
+    A side without any run, as an interrupted sweep may leave it, is told as that alone.
+    """
+    if not (a.runs and b.runs):
+        return (Difference("number of measured runs", len(a.runs), len(b.runs), allowed=False),)
     found = [*_forbidding(a, b), *_allowed(a, b)]
     return tuple(sorted(found, key=lambda difference: difference.allowed))
 

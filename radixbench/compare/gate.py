@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import get_args
 
+from radixbench.compare.arm import cell_key
 from radixbench.compare.change import Change, Comparison, VerdictName
 from radixbench.compare.verdict import HEADLINE
 from radixbench.errors import UsageError
@@ -37,6 +38,20 @@ def gate(
             raise UsageError(f"{name} is no quality and has no verdict", remedy="gate on another metric")
     gated = [change for change in comparison.changes if change.metric in metrics]
     return tuple(change for change in corrected(gated) if change.verdict in wanted)
+
+
+def withdrawn(
+    comparison: Comparison, fail_on: Iterable[str], metrics: tuple[str, ...] = HEADLINE
+) -> tuple[Change, ...]:
+    """Gated rows that have one of these verdicts by themselves but not in the gate, where all are judged together."""
+    failing = {(cell_key(row.cell), row.metric) for row in gate(comparison, fail_on, metrics)}
+    return tuple(
+        row
+        for row in comparison.changes
+        if row.metric in metrics
+        and row.verdict in set(fail_on)
+        and (cell_key(row.cell), row.metric) not in failing
+    )
 
 
 def corrected(changes: Iterable[Change]) -> tuple[Change, ...]:

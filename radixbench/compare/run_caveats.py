@@ -32,7 +32,7 @@ def order_findings(cells: Iterable[CellPairs]) -> Iterator[Finding]:
         code="not-interleaved",
         severity="warning",
         text=f"{text}: drift of the machine looks like an effect",
-        remedy="measure both arms in one sweep, back to back with alternating order",
+        remedy="measure both arms in one sweep; for two builds, run each several times in turns and believe only what repeats",
     )
 
 

@@ -12,7 +12,7 @@ from radixbench.capture.model import Capture, Run
 from radixbench.compare.change import Comparison
 from radixbench.compare.comparison import compare
 from radixbench.records import RequestRecord
-from tests.builders import CARD, make_sweep
+from tests.builders import CARD, make_capture, make_sweep
 
 
 def altered(capture: Capture, change: Callable[[Run], Run]) -> Capture:
@@ -181,3 +181,12 @@ def test_repeated_runs_of_a_seed_are_refused() -> None:
     assert forbidding(compare(replace(on, runs=on.runs * 2), off)) == [
         "number of repeated runs of a cell and seed"
     ]
+
+
+def test_a_side_without_runs_is_told_as_that_alone() -> None:
+    """An interrupted sweep whose second arm never ran lists no settings that differ from nothing."""
+    on, _ = make_sweep()
+    comparison = compare(on, make_capture([]))
+    (difference,) = comparison.differences
+    assert (difference.field, difference.a, difference.b) == ("number of measured runs", 3, 0)
+    assert not comparison.eligible

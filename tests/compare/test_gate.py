@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from radixbench.compare.comparison import compare
-from radixbench.compare.gate import corrected, gate
+from radixbench.compare.gate import corrected, gate, withdrawn
 from radixbench.errors import UsageError
 from tests.builders import make_capture, make_sweep
 
@@ -58,3 +58,14 @@ def test_unknown_names_are_refused() -> None:
         gate(comparison, {"worse"}, ("ttft",))
     with pytest.raises(UsageError, match="hit_rate is no quality"):
         gate(comparison, {"worse"}, ("hit_rate",))
+
+
+def test_rows_that_only_fall_alone_are_named() -> None:
+    """A verdict that the gate takes back is told, so that page and exit code can be squared."""
+    comparison = compare(*make_sweep(on=lambda s: 1.1 * NOISE[s], off=1.0, shared=(0, 16, 32)))
+    alone = [row for row in comparison.changes if row.metric == "ttft_p50" and row.verdict == "worse"]
+    assert alone
+    assert gate(comparison, {"worse"}) == ()
+    taken_back = withdrawn(comparison, {"worse"})
+    assert all(row in taken_back for row in alone)
+    assert withdrawn(compare(*make_sweep(on=2.0, off=1.0)), {"worse"}) == ()
