@@ -83,11 +83,6 @@ def local_stamp(wall_ns: int) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(wall_ns // _NS_PER_S))
 
 
-def thread_cpu_ns() -> int:
-    """CPU time of the calling thread, in nanoseconds."""
-    return time.thread_time_ns()
-
-
 def process_cpu_ns() -> int:
     """CPU time of this process, user and system, in nanoseconds."""
     return time.process_time_ns()

@@ -114,11 +114,6 @@ class RequestRecord:
         """Arrival of the first event that carried a generated token."""
         return self.chunk_ns[0] if self.chunk_ns else None
 
-    @property
-    def last_token_ns(self) -> int | None:
-        """Arrival of the last event that carried a generated token."""
-        return self.chunk_ns[-1] if self.chunk_ns else None
-
 
 @dataclass(frozen=True, slots=True)
 class GpuSample:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from radixbench.capture.output import check_folder, check_new, check_writable, expected_bytes
+from radixbench.capture.output import (
+    check_folder,
+    check_new,
+    check_writable,
+    expected_bytes,
+    refuse_same_file,
+)
 from radixbench.clock import utc_stamp
 from radixbench.errors import OutputError
 from radixbench.records import Mode
@@ -54,16 +63,43 @@ def choose_capture(scenario: Scenario, capture: Path | None) -> OutputPaths:
     return OutputPaths(captures={mode: capture or default}, report=None)
 
 
-def prepare_paths(paths: OutputPaths, scenario: Scenario) -> None:
-    """Make the folders; refuse to overwrite anything and to start without room to save."""
+@contextlib.contextmanager
+def reserved(paths: OutputPaths, scenario: Scenario, *others: Path) -> Iterator[None]:
+    """Hold the folder of the captures against a second bench, and check every output before the first run.
+
+    Nothing is overwritten, no two outputs (``others`` among them) are one file, and there is room to save.
+    """
     workload = scenario.workload
     requests = len(cells(scenario)) * scenario.seeds * workload.groups * workload.prompts_per_group
     output_len = OUTPUT_LEN if workload.output_len is None else workload.output_len
     turns = max(workload.turns or (1,))
-    for path in paths.captures.values():
+    captures = tuple(paths.captures.values())
+    logs = tuple(paths.server_log(mode) for mode in paths.captures)
+    reports = () if paths.report is None else (paths.report,)
+    refuse_same_file(*captures, *logs, *reports, *others)
+    for report in reports:
+        check_new(report)
+        check_folder(report)
+    for path in captures:
         check_writable(path, need_bytes=expected_bytes(requests * turns, output_len))
-    if paths.report is not None:
-        check_new(paths.report)
-        check_folder(paths.report)
-    for mode in paths.captures:
-        paths.server_log(mode).touch()
+    with _locked(paths.directory):
+        for path in captures:
+            check_new(path)
+        for log in logs:
+            log.touch()
+        yield
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """A lock that the system takes back when this process ends, however it ends."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise OutputError(f"{folder}: another run is writing there", remedy="name another folder") from None
+    try:
+        yield
+    finally:
+        os.close(descriptor)

@@ -41,10 +41,11 @@ class RunPlan:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What all runs of a sweep share."""
+    """What all runs of a sweep share; ``keep_text`` keeps the answers' text in the capture."""
 
     scenario: Scenario
     probe: Probe
+    keep_text: bool
     should_stop: Callable[[], bool]
 
 
@@ -108,7 +109,7 @@ async def measure(plan: RunPlan, bench: Bench, arm: Arm, on_requests: Callable[[
     tokens = tokens_for(plan, bench, arm.facts)
     workload = workload_for(plan, bench, tokens)
     concurrency = bench.scenario.load.max_concurrency
-    async with ServerClient(arm.server.base_url, model=arm.facts.model) as client:
+    async with ServerClient(arm.server.base_url, model=arm.facts.model, keep_text=bench.keep_text) as client:
         warm_up = WarmUp(client, tokens, plan.seed, concurrency, bench.should_stop)
         long_prompt = longest_request(bench.scenario) - 1 if arm.fresh else None
         seen = await prepare(warm_up, long_prompt=long_prompt)
@@ -178,18 +179,17 @@ def _gather(
 
 
 def _outcome(arm: Arm, load: LoadResult) -> tuple[RunStatus, str | None]:
+    """``failed`` is a run without a single completed request."""
     records = load.records
     completed = sum(record.status == "completed" for record in records)
+    short: RunStatus = "incomplete" if completed else "failed"
     if not arm.server.is_alive():
-        return "incomplete", arm.server.death_error().message
+        return short, arm.server.death_error().message
     if load.stopped is not None:
-        return "incomplete", load.stopped
+        return short, load.stopped
     if completed < COMPLETE_SHARE * len(records):
         first = next(record.error for record in records if record.status != "completed")
-        return (
-            "incomplete",
-            f"{len(records) - completed} of {len(records)} requests failed; the first: {first}",
-        )
+        return short, f"{len(records) - completed} of {len(records)} requests failed; the first: {first}"
     return "completed", None
 
 
@@ -202,7 +202,8 @@ def _cached_sum(records: tuple[RequestRecord, ...]) -> int | None:
 
 def incomplete_because(run: Run) -> IncompleteError:
     """The error that ends a sweep after ``run``; its capture is saved by then."""
+    cell = ", ".join(f"{value} {axis.replace('_', ' ')}" for axis, value in run.cell.items())
     return IncompleteError(
-        f"run {run.order + 1} ({run.cell}, seed {run.seed}, cache {run.mode}) is incomplete: {run.error}",
+        f"run {run.order + 1} ({cell}, seed {run.seed}, cache {run.mode}) is {run.status}: {run.error}",
         remedy="the captures hold what was measured",
     )

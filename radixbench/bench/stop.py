@@ -26,6 +26,17 @@ class StopRequest:
 
 
 @contextlib.contextmanager
+def signals_held() -> Iterator[None]:
+    """Nothing interrupts what is inside: ending servers takes a moment and must not be left half done."""
+    previous = {number: signal.signal(number, signal.SIG_IGN) for number in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
 def stop_on_signals() -> Iterator[StopRequest]:
     """Within the context the first SIGINT or SIGTERM asks to stop; a second one interrupts at once."""
     request = StopRequest()

@@ -14,6 +14,7 @@ from radixbench.bench.progress import OnProgress
 from radixbench.bench.run import Arm, Bench, RunPlan, incomplete_because, measure
 from radixbench.bench.schedule import schedule
 from radixbench.bench.steps import LogTail
+from radixbench.bench.stop import signals_held
 from radixbench.bench.target import BundledServer
 from radixbench.bench.tracker import Tracker
 from radixbench.capture.environment import collect
@@ -22,7 +23,7 @@ from radixbench.capture.store import save
 from radixbench.client.http import ServerClient
 from radixbench.client.loop import run as run_loop
 from radixbench.clock import anchor
-from radixbench.errors import IncompleteError, InterruptedRunError, RadixbenchError
+from radixbench.errors import IncompleteError, InterruptedRunError, OutputError, RadixbenchError
 from radixbench.records import Mode
 from radixbench.scenario.model import Scenario
 from radixbench.scenario.resolve import longest_request, resolve
@@ -49,13 +50,15 @@ def run_sweep(
     should_stop: Callable[[], bool],
     argv: Sequence[str],
     server_arguments: Sequence[str] = (),
+    keep_text: bool = False,
 ) -> SweepOutcome:
     """Measure every run of ``scenario``; ``server_arguments`` are passed on to each server.
 
     Raises what is wrong before the first run; from then on whatever happens is in the outcome and the
     captures hold all that was measured.
     """
-    with contextlib.closing(_Sweep(scenario, paths, on_progress, should_stop, server_arguments)) as sweep:
+    sweep = _Sweep(scenario, paths, on_progress, should_stop, server_arguments, keep_text)
+    with contextlib.closing(sweep):
         sweep.begin(argv)
         error = sweep.run_all()
         return SweepOutcome(
@@ -76,6 +79,7 @@ class _Sweep:
         on_progress: OnProgress,
         should_stop: Callable[[], bool],
         server_arguments: Sequence[str],
+        keep_text: bool,
     ) -> None:
         self.scenario = scenario
         self.captures: dict[Mode, Capture] = {}
@@ -83,6 +87,7 @@ class _Sweep:
         self._tracker = Tracker(on_progress)
         self._should_stop = should_stop
         self._server_arguments = server_arguments
+        self._keep_text = keep_text
         self._arms: dict[Mode, Arm] = {}
         self._probe = pick_probe()
         self._keep_both = True
@@ -92,9 +97,10 @@ class _Sweep:
 
     def close(self) -> None:
         """End every server that was started."""
-        for mode in tuple(self._arms):
-            self._stop_server(mode)
-        self._probe.close()
+        with signals_held():
+            for mode in tuple(self._arms):
+                self._stop_server(mode)
+            self._probe.close()
 
     def begin(self, argv: Sequence[str]) -> None:
         """Start the first server, settle what depends on it, and write empty captures."""
@@ -138,7 +144,7 @@ class _Sweep:
     def _measure(self, plan: RunPlan) -> Run:
         arm = self._arms.get(plan.mode) or self._start_server(plan.mode)
         self._tracker.begin(plan)
-        bench = Bench(scenario=self.scenario, probe=self._probe, should_stop=self._should_stop)
+        bench = Bench(self.scenario, self._probe, self._keep_text, self._should_stop)
         with self._explaining_death(arm.server):
             run = run_loop(measure(plan, bench, arm, self._tracker.requests))
         self._arms[plan.mode] = replace(arm, fresh=False)
@@ -155,7 +161,10 @@ class _Sweep:
     def _interrupted(self) -> InterruptedRunError:
         for mode, capture in self.captures.items():
             self.captures[mode] = replace(capture, interrupted=True)
-            save(self.captures[mode], self._paths.captures[mode])
+            with contextlib.suppress(
+                OutputError
+            ):  # what was saved before stays; the other arm is still saved
+                save(self.captures[mode], self._paths.captures[mode])
         done = sum(len(capture.runs) for capture in self.captures.values())
         return InterruptedRunError(
             f"interrupted after {done} of {len(self._plans)} runs",

@@ -1,1 +1,1 @@
-
+"""Raw evidence on disk: strict on load, saved atomically, versioned, with nothing derived in it."""

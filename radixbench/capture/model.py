@@ -114,8 +114,8 @@ class Run:
 class Environment:
     """The machine and software, as far as it may change a number.
 
-    ``client_process`` ... versions are of the packages that matter; ``variables`` only those on a
-    short list that change speed (thread counts, allocator, visible devices).
+    ``packages`` are the versions of those that matter; ``variables`` only those of a short list that change
+    speed (thread counts, allocator, visible devices). ``host_id`` tells hosts apart without naming them.
     """
 
     radixbench: str

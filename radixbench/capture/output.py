@@ -56,6 +56,16 @@ def check_new(path: Path) -> None:
         raise OutputError(f"{path}: exists and is not overwritten", remedy="name another file or remove it")
 
 
+def refuse_same_file(*paths: Path) -> None:
+    """Refuse two names of one file among inputs and outputs: the later would destroy the earlier."""
+    seen: dict[Path, Path] = {}
+    for path in paths:
+        real = path.resolve()
+        if real in seen:
+            raise OutputError(f"{path}: is named twice among inputs and outputs", remedy="name another file")
+        seen[real] = path
+
+
 def check_folder(path: Path) -> None:
     """Make the folder that ``path`` lies in and prove that files can be made there, else ``OutputError``."""
     if path.is_dir():

@@ -1,1 +1,1 @@
-
+"""The command line: one file per command; parse, call the rooms in order, print."""

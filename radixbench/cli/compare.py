@@ -9,7 +9,7 @@ import typer
 
 from radixbench.cli import options
 from radixbench.cli.app import app
-from radixbench.errors import EXIT_OK, EXIT_VERDICT
+from radixbench.errors import EXIT_OK, EXIT_VERDICT, UsageError
 
 
 @app.command()
@@ -45,8 +45,10 @@ def compare(
     from radixbench.compare.gate import withdrawn
 
     output.refuse_two_on_stdout(as_json=as_json, markdown=markdown)
-    if report is not None:
-        output.check_writable(report)
+    outputs = () if report is None else (report,)
+    output.check_outputs((a, b), *outputs, *output.markdown_file(markdown))
+    wanted = None if fail_on is None else _words("--fail-on", fail_on)
+    gated = _words("--gate", gate)
     capture_a, capture_b = load(a), load(b)
     comparison = compare_captures(
         capture_a,
@@ -56,8 +58,7 @@ def compare(
         threshold=threshold,
         clock_floor_mhz=clock_floor,
     )
-    wanted, gated = _words(fail_on), _words(gate)
-    failing = judge(comparison, wanted, gated)
+    failing = judge(comparison, wanted or (), gated)
     if as_json:
         output.print_json(to_document(comparison))
     if report is not None or markdown is not None or not as_json:
@@ -73,10 +74,13 @@ def compare(
             from radixbench.report.console import print_view
 
             print_view(view)
-    if fail_on is not None:
+    if wanted is not None:
         output.say_gate(failing, withdrawn(comparison, wanted, gated), gated)
     return EXIT_VERDICT if failing else EXIT_OK
 
 
-def _words(text: str | None) -> tuple[str, ...]:
-    return tuple(word.strip() for word in (text or "").split(",") if word.strip())
+def _words(flag: str, text: str) -> tuple[str, ...]:
+    words = tuple(word.strip() for word in text.split(",") if word.strip())
+    if not words:
+        raise UsageError(f"{flag}: is empty, so that it would judge nothing", remedy="name at least one")
+    return words

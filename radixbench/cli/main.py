@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import sys
 import traceback
 from typing import cast
 
@@ -21,11 +24,14 @@ COMMANDS = (sweep, run_, compare, report, serve, doctor, model)
 # Typer may bring a copy of click of its own: the base of its refusals is found through one it exports.
 _REFUSAL = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 
+_UNWRITABLE = {errno.ENOSPC, errno.EPIPE, errno.EIO, errno.EFBIG}
 
-def run(arguments: list[str] | None = None) -> int:
+
+def run(arguments: list[str] | None = None) -> int:  # noqa: PLR0911 - one return for each way to end
     """Run one command and return its exit code: 0, 1, 2, 3, 70 or 130."""
     try:
         outcome = app(args=arguments, standalone_mode=False)
+        sys.stdout.flush()
     except RadixbenchError as error:
         typer.echo(f"radixbench: {error}", err=True)
         return error.exit_code
@@ -34,15 +40,25 @@ def run(arguments: list[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         typer.echo("radixbench: interrupted", err=True)
         return EXIT_INTERRUPTED
+    except OSError as error:
+        if error.errno not in _UNWRITABLE:
+            return _own_fault()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter would stumble over it once more
+        typer.echo(f"radixbench: stdout can't be written: {error.strerror}", err=True)
+        return EXIT_USAGE
     except Exception as error:  # noqa: BLE001 - the last line of defence: our own fault, reported as such
         if isinstance(error, _REFUSAL):
             return _explain(cast(typer.BadParameter, error))
-        traceback.print_exc()
-        typer.echo(
-            "radixbench: this is a fault of radixbench itself; please report the lines above", err=True
-        )
-        return EXIT_INTERNAL
-    return outcome if isinstance(outcome, int) else 0
+        return _own_fault()
+    if outcome == EXIT_INTERRUPTED:  # Typer's word for a KeyboardInterrupt
+        typer.echo("radixbench: interrupted", err=True)
+    return outcome if isinstance(outcome, int) else EXIT_OK
+
+
+def _own_fault() -> int:
+    traceback.print_exc()
+    typer.echo("radixbench: this is a fault of radixbench itself; please report the lines above", err=True)
+    return EXIT_INTERNAL
 
 
 def _explain(error: typer.BadParameter) -> int:

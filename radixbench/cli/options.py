@@ -97,6 +97,10 @@ TrustRemoteCode = Annotated[
         "--trust-remote-code", help="Let a hub model run code of its repository.", rich_help_panel=_SERVER
     ),
 ]
+KeepText = Annotated[
+    bool,
+    typer.Option("--keep-text", help="Keep the answers' text in the captures.", rich_help_panel=_OUTPUT),
+]
 Json = Annotated[
     bool,
     typer.Option(

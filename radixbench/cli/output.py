@@ -51,11 +51,22 @@ def say_gate(failing: Sequence[Change], withdrawn: Sequence[Change], metrics: Se
     say(f"gate: {'failed' if failing else 'passed'} on {', '.join(metrics)}")
 
 
-def check_writable(path: Path) -> None:
-    """Refuse, before any work, a file that couldn't be written."""
-    from radixbench.capture.output import check_folder
+def markdown_file(target: str | None) -> tuple[Path, ...]:
+    """The file ``--markdown`` names; none for stdout."""
+    return () if target is None or target == "-" else (Path(target),)
 
-    check_folder(path)
+
+def check_outputs(inputs: Sequence[Path], *outputs: Path) -> None:
+    """Refuse, before any work, outputs that couldn't be written or would destroy an input or each other."""
+    from radixbench.capture.output import SUFFIXES, check_folder, refuse_same_file
+
+    refuse_same_file(*{path.resolve(): path for path in inputs}.values(), *outputs)
+    for path in outputs:
+        check_folder(path)
+        if path.exists() and path.name.endswith(SUFFIXES):
+            raise OutputError(
+                f"{path}: exists and may be a capture", remedy="name a file that ends otherwise"
+            )
 
 
 def write_text(path: Path, text: str) -> None:

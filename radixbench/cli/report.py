@@ -29,8 +29,8 @@ def report(
 
     if len(captures) > 2:
         raise UsageError(f"{len(captures)} captures given", remedy="a report shows one, or two side by side")
-    if out is not None:
-        output.check_writable(out)
+    outputs = () if out is None else (out,)
+    output.check_outputs(captures, *outputs, *output.markdown_file(markdown))
     view = _view(captures)
     if out is not None:
         output.write_report(out, view)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from radixbench.cli import options
 from radixbench.cli.app import app
 from radixbench.errors import EXIT_OK, UsageError
 
@@ -26,10 +28,11 @@ def run(
     mode: Annotated[
         str | None, typer.Option("--mode", help="on or off; the scenario's first mode otherwise.")
     ] = None,
+    keep_text: options.KeepText = False,
     server_argument: Annotated[list[str] | None, typer.Option("--server-argument", hidden=True)] = None,
 ) -> int:
     """Measure one arm of a scenario and save the capture."""
-    from radixbench.bench.outputs import choose_capture, prepare_paths
+    from radixbench.bench.outputs import choose_capture, reserved
     from radixbench.bench.stop import stop_on_signals
     from radixbench.bench.sweep import run_sweep
     from radixbench.cli import output
@@ -40,8 +43,7 @@ def run(
     wanted = load(scenario)
     wanted = replace(wanted, modes=(wanted.modes[0] if mode is None else _mode(mode),))
     paths = choose_capture(wanted, out)
-    prepare_paths(paths, wanted)
-    with stop_on_signals() as should_stop, ProgressDisplay() as display:
+    with reserved(paths, wanted), stop_on_signals() as should_stop, ProgressDisplay() as display:
         outcome = run_sweep(
             wanted,
             paths,
@@ -49,10 +51,11 @@ def run(
             should_stop=should_stop,
             argv=("radixbench", *sys.argv[1:]),
             server_arguments=server_argument or [],
+            keep_text=keep_text,
         )
     ((arm, capture),) = outcome.captures.items()
     print_view(build_single_view(capture, path=str(outcome.paths[arm])))
-    output.print_line(f"radixbench report {outcome.paths[arm]} -o report.html")
+    output.print_line(f"radixbench report {quote(str(outcome.paths[arm]))} -o report.html")
     if outcome.error is not None:
         raise outcome.error
     return EXIT_OK

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from radixbench.cli import options
 from radixbench.cli.app import app
-from radixbench.errors import EXIT_OK
+from radixbench.errors import EXIT_OK, OutputError
 
 if TYPE_CHECKING:
     from radixbench.bench.outputs import OutputPaths
@@ -54,6 +55,7 @@ def sweep(
     report: options.Report = None,
     markdown: options.Markdown = None,
     threshold: options.Threshold = 0.03,
+    keep_text: options.KeepText = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what would run, and leave.", rich_help_panel="Output")
     ] = False,
@@ -61,7 +63,7 @@ def sweep(
     server_argument: Annotated[list[str] | None, typer.Option("--server-argument", hidden=True)] = None,
 ) -> int:
     """Measure the bundled engine with and without prefix reuse, and report what the cache is worth."""
-    from radixbench.bench.outputs import choose_paths, prepare_paths
+    from radixbench.bench.outputs import choose_paths, reserved
     from radixbench.cli import output
     from radixbench.report.console import print_view
     from radixbench.scenario.load import load, override
@@ -92,23 +94,38 @@ def sweep(
     paths = choose_paths(wanted, out, report)
     if dry_run:
         return _print_plan(wanted, as_json=as_json)
-    prepare_paths(paths, wanted)
-    outcome = _measure(wanted, paths, server_argument or [])
+    also = output.markdown_file(markdown)
+    output.check_outputs((), *also)
+    with reserved(paths, wanted, *also):
+        outcome = _measure(wanted, paths, server_argument or [], keep_text=keep_text)
     view, document = _conclude(outcome, paths.report, threshold)
-    if paths.report is not None:
-        output.write_report(paths.report, view)
-    if markdown is not None:
-        output.write_markdown(markdown, view)
     if as_json:
         output.print_json(document)
     else:
         print_view(view)
-        if paths.report is not None:
-            output.print_line(f"report: {paths.report}")
-        output.print_line(f"radixbench compare {outcome.paths['on']} {outcome.paths['off']}")
-    if outcome.error is not None:
-        raise outcome.error
+    unwritten = _write(view, paths, markdown)
+    fault = outcome.error or unwritten
+    if not as_json:
+        on, off = (quote(str(outcome.paths[mode])) for mode in ("on", "off"))
+        output.print_line(f"radixbench compare {on} {off}")
+    if fault is not None:
+        raise fault
     return EXIT_OK
+
+
+def _write(view: ReportView, paths: OutputPaths, markdown: str | None) -> OutputError | None:
+    """The report and the Markdown; what can't be written is told last, after what was found."""
+    from radixbench.cli import output
+
+    try:
+        if paths.report is not None:
+            output.write_report(paths.report, view)
+            output.say(f"report: {paths.report}")
+        if markdown is not None:
+            output.write_markdown(markdown, view)
+    except OutputError as error:
+        return error
+    return None
 
 
 def _print_plan(scenario: Scenario, *, as_json: bool) -> int:
@@ -124,7 +141,9 @@ def _print_plan(scenario: Scenario, *, as_json: bool) -> int:
     return EXIT_OK
 
 
-def _measure(scenario: Scenario, paths: OutputPaths, server_arguments: list[str]) -> SweepOutcome:
+def _measure(
+    scenario: Scenario, paths: OutputPaths, server_arguments: list[str], *, keep_text: bool
+) -> SweepOutcome:
     from radixbench.bench.stop import stop_on_signals
     from radixbench.bench.sweep import run_sweep
     from radixbench.report.console import ProgressDisplay
@@ -137,6 +156,7 @@ def _measure(scenario: Scenario, paths: OutputPaths, server_arguments: list[str]
             should_stop=should_stop,
             argv=("radixbench", *sys.argv[1:]),
             server_arguments=server_arguments,
+            keep_text=keep_text,
         )
 
 

@@ -1,1 +1,1 @@
-
+"""Two captures become factors with intervals, verdicts, and caveats with remedies."""

@@ -1,1 +1,1 @@
-
+"""Records become figures; each figure has one definition, in ``registry``."""

@@ -19,7 +19,7 @@ from radixbench.telemetry.reasons import GPU_IDLE, THROTTLING, decode
 
 @dataclass(frozen=True, slots=True)
 class DeviceClocks:
-    """One device in one run's window. Clocks in MHz, temperatures in °C, memory in bytes, shares 0 to 1.
+    """One device in one run's window. Clocks in MHz, temperatures in °C, shares 0 to 1.
 
     ``reasons`` is the share of samples that carry each event reason, by name; ``throttled_share`` that
     of samples with at least one that slows the card down. ``start_temperature_c`` is the last reading
@@ -35,7 +35,6 @@ class DeviceClocks:
     idle_share: float | None
     reasons: dict[str, float]
     start_temperature_c: int | None
-    memory_peak_bytes: int | None
 
 
 def device_clocks(run: Run) -> tuple[DeviceClocks, ...] | Absent:
@@ -75,7 +74,6 @@ def _statistics(
 ) -> DeviceClocks:
     clocks = [sample.sm_clock_mhz for sample in inside if sample.sm_clock_mhz is not None]
     masks = [sample.event_reasons for sample in inside if sample.event_reasons is not None]
-    memory = [sample.memory_used_bytes for sample in inside if sample.memory_used_bytes is not None]
     middle = median(Sample(tuple(float(clock) for clock in clocks)))
     return DeviceClocks(
         device=device,
@@ -87,7 +85,6 @@ def _statistics(
         idle_share=_share(masks, GPU_IDLE),
         reasons=_reason_shares(masks),
         start_temperature_c=_start_temperature(samples, start),
-        memory_peak_bytes=max(memory, default=None),
     )
 
 

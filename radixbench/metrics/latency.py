@@ -6,6 +6,7 @@ loop waiting for the client counts too. Ends are arrivals of events that carried
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 
 from radixbench.metrics.answers import Answers
@@ -35,13 +36,18 @@ def tpot(request: RequestRecord) -> float | None:
 
 
 def itl(request: RequestRecord) -> list[float]:
-    """Gaps between generated tokens: an event of k tokens closes k equal gaps; the first event none."""
-    gaps: list[float] = []
-    last = request.chunk_ns[0]
-    for at, tokens in zip(request.chunk_ns[1:], request.chunk_tokens[1:], strict=False):
+    """Gaps between generated tokens: an event of k tokens closes k equal gaps; the first event none.
+
+    Events that were read at one go carry one stamp and count as one event: how they were spaced is unknown.
+    """
+    events: dict[int, int] = {}
+    for at, tokens in zip(request.chunk_ns, request.chunk_tokens, strict=True):
         if tokens > 0:
-            gaps.extend([seconds(at - last) / tokens] * tokens)
-            last = at
+            events[at] = events.get(at, 0) + tokens
+    gaps: list[float] = []
+    arrivals = list(events)
+    for last, at in itertools.pairwise(arrivals):
+        gaps.extend([seconds(at - last) / events[at]] * events[at])
     return gaps
 
 

@@ -1,9 +1,10 @@
 """The seam between transformers' models and the KV pool.
 
 transformers asks for attention by name. Under ``NAME`` it finds ``pool_attention``, which hands the layer's
-q, k and v to the ``Step`` that the forward pass runs for; the mask of that name is none. So any
-decoder-only model with full attention runs on the pool without model code of ours. The step is bound to
-the context of the call: not every model passes keywords on to its attention.
+q, k and v to the ``Step`` that the forward pass runs for. Masks of that name there are none, so transformers
+makes none, nor asks a GPU in the middle of a step whether the row is packed: the step knows who may
+see whom. So any decoder-only model with full attention runs on the pool without model code of ours.
+The step is bound to the context of the call: not every model passes keywords on to its attention.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from contextvars import ContextVar
 from typing import Protocol
 
 from torch import Tensor, nn
-from transformers import AttentionInterface, AttentionMaskInterface
+from transformers import AttentionInterface
 
 NAME = "radixbench"
 
@@ -73,11 +74,6 @@ def pool_attention(
     return _step.get().attend(layer, query, key, value, scale, extras), None
 
 
-def no_mask(*_args: object, **_keywords: object) -> None:
-    """The step knows who may see whom."""
-
-
 def register() -> None:
     """Make ``NAME`` known to transformers; idempotent."""
     AttentionInterface.register(NAME, pool_attention)
-    AttentionMaskInterface.register(NAME, no_mask)

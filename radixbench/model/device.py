@@ -30,6 +30,16 @@ def pick_dtype(wish: str, device: Device) -> Dtype:
     return cast(Dtype, wish)
 
 
+def settle_kernels(device: Device) -> None:
+    """Keep a GPU to attention kernels that take any length at once, for the whole process.
+
+    cuDNN's, torch's first choice on Hopper, is built anew for every pair of query and key lengths, and a
+    server sees new ones in every step.
+    """
+    if device == "cuda":
+        torch.backends.cuda.enable_cudnn_sdp(False)
+
+
 def pick_threads(wish: int | None) -> int:
     """All cores this process may use but one, which is the client's; at least one."""
     if wish is not None:

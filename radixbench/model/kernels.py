@@ -13,6 +13,7 @@ from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor
+from torch.nn.attention.bias import causal_lower_right
 
 from radixbench.model.kv_pool import KVGeometry
 
@@ -46,14 +47,26 @@ def flash_kernel(device: torch.device, geometry: KVGeometry) -> FlashKernel | No
 def masked(query: Tensor, key: Tensor, value: Tensor, *, scale: float) -> Tensor:
     """Attention of the last ``rows`` of a sequence over all of it, by public functions only.
 
-    q ``[1, query_head, rows, dim]``, k and v ``[1, kv_head, length, dim]``; row i sees the
-    first ``length - rows + i + 1``.
+    From q ``[1, query_head, rows, dim]``, k and v ``[1, kv_head, length, dim]`` the outcome ``[rows,
+    query_head, value_dim]``; row i sees the first ``length - rows + i + 1``. KV heads take the place of the
+    batch and a group's K and V are one view, and the mask is a rule, not a tensor: so a GPU's fused kernels
+    take it. A mask of numbers, or grouped heads, send some to the kernel that writes all scores to memory.
     """
     rows, length = query.shape[2], key.shape[2]
-    visible = torch.ones(rows, length, dtype=torch.bool, device=query.device).tril(length - rows)
-    return torch.nn.functional.scaled_dot_product_attention(
-        query, key, value, attn_mask=visible, scale=scale, enable_gqa=True
+    grouped = query[0].view(key.shape[1], -1, *query.shape[2:])
+    out = torch.nn.functional.scaled_dot_product_attention(
+        grouped,
+        shared(key, grouped),
+        shared(value, grouped),
+        attn_mask=causal_lower_right(rows, length),
+        scale=scale,
     )
+    return out.permute(2, 0, 1, 3).flatten(1, 2)
+
+
+def shared(kv: Tensor, query: Tensor) -> Tensor:
+    """``[1, kv_head, n, dim]`` as ``[kv_head, group, n, dim]`` without a copy."""
+    return kv[0].unsqueeze(1).expand(-1, query.shape[1], -1, -1)
 
 
 def merge(first: Block, second: Block) -> Block:

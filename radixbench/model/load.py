@@ -15,7 +15,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 from radixbench.errors import ModelError
 from radixbench.model import attention, fingerprint, tiny
 from radixbench.model.catalog import OnNote
-from radixbench.model.device import device_name, pick_device, pick_dtype, pick_threads
+from radixbench.model.device import device_name, pick_device, pick_dtype, pick_threads, settle_kernels
 from radixbench.model.hub_tokenizer import HubTokenizer
 from radixbench.model.loaded import Device, Dtype, LoadedModel
 from radixbench.model.model_files import read_config, weight_files
@@ -61,6 +61,7 @@ def load_model(
     device = pick_device(spec.device)
     dtype = pick_dtype(spec.dtype, device)
     torch.set_num_threads(pick_threads(threads))
+    settle_kernels(device)
     attention.register()
     with _quiet():
         if spec.name == "tiny":

@@ -46,7 +46,9 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class RowsPlan:
-    """Sequences with one new token. ``loose[r]`` are row r's slots outside of all runs."""
+    """Sequences with one new token. ``loose[r]`` are row r's slots outside of all runs; with nothing read in
+    place these are all its slots, and rows come the longest first.
+    """
 
     runs: tuple[Run, ...]
     gathered: Slots
@@ -61,7 +63,8 @@ class RowsPlan:
 @dataclass(frozen=True, slots=True)
 class SpanPlan:
     """One sequence with several new tokens: rows ``first_row`` up to ``end_row`` of the step, attending to
-    each other and to a cached prefix of ``runs`` in the pool and ``gathered`` slots.
+    each other and to a cached prefix of ``runs`` in the pool and ``gathered`` slots. With nothing read in
+    place, ``gathered`` holds the span's own slots too: its K and V are in the pool by then.
     """
 
     first_row: int
@@ -96,7 +99,6 @@ class StepPlan:
 class _Rows:
     """A ``RowsPlan`` in the making: rows are numbered as the trie of their slots is walked."""
 
-    in_place: bool
     order: list[int] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
     gathered: list[Slots] = field(default_factory=list)
@@ -105,7 +107,7 @@ class _Rows:
     def walk(self, members: Sequence[int], slots: Sequence[Slots], start: int, part: int) -> None:
         """Plan ``members`` (indices into ``slots``) from position ``start``, where they agree so far."""
         for group in _by_slot_at(members, slots, start):
-            shared = _common_end(group, slots, start) if len(group) > 1 and self.in_place else 0
+            shared = _common_end(group, slots, start) if len(group) > 1 else 0
             if shared - start < MIN_RUN:
                 for member in group:
                     self._row(member, slots[member][start:], part)
@@ -116,6 +118,11 @@ class _Rows:
             self.walk(group, slots, shared, part + len(own))
             self.runs.extend(Run(first_row, len(self.loose), *place) for place in own)
 
+    def lay_out(self, members: Sequence[int], slots: Sequence[Slots]) -> None:
+        """Plan ``members`` without runs, the longest first."""
+        self.order = sorted(members, key=lambda member: -len(slots[member]))
+        self.loose = [slots[member] for member in self.order]
+
     def _place(self, pieces: _Pieces, part: int) -> list[tuple[int, int, bool, int]]:
         """Start, length, whether gathered, and part of each piece of slots that several rows share."""
         found = [(start, length, False, part + i) for i, (start, length) in enumerate(pieces.runs)]
@@ -125,8 +132,8 @@ class _Rows:
 
     def _row(self, member: int, slots: Slots, part: int) -> None:
         row = len(self.loose)
-        pieces = _split(slots) if self.in_place else _Pieces((), slots)
-        if len(pieces.loose) > MAX_LOOSE and self.in_place:
+        pieces = _split(slots)
+        if len(pieces.loose) > MAX_LOOSE:
             places, loose = self._place(pieces, part), slots[:0]
         else:
             places, loose = self._place(_Pieces(pieces.runs, slots[:0]), part), pieces.loose
@@ -180,8 +187,12 @@ def _common_end(group: Sequence[int], slots: Sequence[Slots], start: int) -> int
 
 
 def _span(entry: Entry, first_row: int, *, in_place: bool) -> SpanPlan:
-    prefix = entry.slots[: entry.cached_len]
-    pieces = _split(prefix) if in_place and len(prefix) else _Pieces((), prefix)
+    if not entry.cached_len:
+        pieces = _Pieces((), entry.slots[:0])
+    elif in_place:
+        pieces = _split(entry.slots[: entry.cached_len])
+    else:
+        pieces = _Pieces((), entry.slots)
     return SpanPlan(first_row, first_row + entry.extend_len, pieces.runs, pieces.loose)
 
 
@@ -190,8 +201,11 @@ def plan_step(batch: Batch, *, in_place: bool) -> StepPlan:
     entries = batch.entries
     singles = [index for index, entry in enumerate(entries) if entry.extend_len == 1]
     longer = [index for index, entry in enumerate(entries) if entry.extend_len > 1]
-    rows = _Rows(in_place)
-    rows.walk(singles, [entry.slots for entry in entries], 0, 0)
+    rows, slots = _Rows(), [entry.slots for entry in entries]
+    if in_place:
+        rows.walk(singles, slots, 0, 0)
+    else:
+        rows.lay_out(singles, slots)
     order = (*rows.order, *longer)
     packed = [entries[index] for index in order]
     ends = np.cumsum([entry.extend_len for entry in packed]).tolist()

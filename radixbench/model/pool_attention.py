@@ -1,9 +1,9 @@
 """Attention of one packed step over the KV pool: the ``Step`` that real work runs on.
 
-Index tensors, masks and buffers are made once per step; per layer only K and V change. Each row with one
-new token collects blocks (its runs, its loose slots) that are merged at the end; a span of new
-tokens merges its cached prefix with itself. Buffers come from a ``Scratch`` that lives as long as
-the runner: fresh large tensors would be paid for in page faults.
+Index tensors and masks are made once per step; per layer only K and V change. With a kernel that gives
+log-sum-exps, each row with one new token collects blocks (its runs, its loose slots) that are merged
+at the end, and a span of new tokens merges its cached prefix with itself. Without one, everything is
+gathered first.
 """
 
 from __future__ import annotations
@@ -15,31 +15,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from radixbench.model.kernels import Block, FlashKernel, masked, merge
+from radixbench.model.kernels import Block, FlashKernel, masked, merge, shared
 from radixbench.model.kv_pool import KVPool
+from radixbench.model.padded_rows import PaddedRows
 from radixbench.model.plan import RowsPlan, Slots, SpanPlan, StepPlan
-
-
-class Scratch:
-    """Named buffers that grow and are reused from step to step."""
-
-    def __init__(self, device: torch.device, dtype: torch.dtype) -> None:
-        self.device = device
-        self.dtype = dtype
-        self._flat: dict[str, Tensor] = {}
-
-    def take(self, name: str, *shape: int, dtype: torch.dtype | None = None) -> Tensor:
-        """A contiguous buffer of ``shape`` with arbitrary content, shared by all takers of ``name``."""
-        size = math.prod(shape)
-        flat = self._flat.get(name)
-        if flat is None or flat.numel() < size:
-            flat = torch.empty(size, dtype=dtype or self.dtype, device=self.device)
-            self._flat[name] = flat
-        return flat[:size].view(shape)
-
-    def index(self, slots: Slots) -> Tensor:
-        """Slots as an index tensor on the device."""
-        return torch.from_numpy(slots.astype(np.int64)).to(self.device)
+from radixbench.model.scratch import Scratch
 
 
 class PoolStep:
@@ -48,7 +28,11 @@ class PoolStep:
     def __init__(self, pool: KVPool, plan: StepPlan, scratch: Scratch, flash: FlashKernel | None) -> None:
         self._pool = pool
         self._written = _slice_or_index(plan.written, scratch)
-        self._rows = _Rows(pool, plan.rows, scratch, flash) if plan.rows else None
+        self._rows: _Rows | PaddedRows | None = None
+        if plan.rows:
+            self._rows = (
+                _Rows(pool, plan.rows, scratch, flash) if flash else PaddedRows(pool, plan.rows, scratch)
+            )
         self._spans = tuple(_Span(pool, span, scratch, flash) for span in plan.spans)
 
     def attend(
@@ -72,7 +56,7 @@ class PoolStep:
 class _Rows:
     """The rows with one new token: ``[kv_head, row · group, dim]`` queries against runs and loose slots."""
 
-    def __init__(self, pool: KVPool, plan: RowsPlan, scratch: Scratch, flash: FlashKernel | None) -> None:
+    def __init__(self, pool: KVPool, plan: RowsPlan, scratch: Scratch, flash: FlashKernel) -> None:
         geometry = pool.geometry
         self._pool, self._plan, self._scratch, self._flash = pool, plan, scratch, flash
         self._count = len(plan.loose)
@@ -96,9 +80,9 @@ class _Rows:
             index[row, : len(slots)] = slots
             index[row, len(slots) :] = known  # any slot that holds numbers
             hidden[row, 0, len(slots) :] = far_below
-        mask = torch.from_numpy(hidden).to(self._scratch.device, self._scratch.dtype)
+        mask = self._scratch.upload(hidden).to(self._scratch.dtype)
         heads = self._pool.geometry.kv_heads
-        return torch.from_numpy(index.reshape(-1)).to(self._scratch.device), mask.repeat(heads, 1, 1)
+        return self._scratch.upload(index.reshape(-1)), mask.repeat(heads, 1, 1)
 
     def _blocks(self, parts: int) -> tuple[Tensor, Tensor]:
         """Room for each row's blocks; a block that a row lacks weighs nothing."""
@@ -129,11 +113,10 @@ class _Rows:
         return (self._outs * weights).sum(dim=0)
 
     def _attend_runs(self, layer: int, q: Tensor, scale: float) -> None:
-        assert self._flash is not None, "runs are planned only for a kernel that gives log-sum-exps"
         keys, values = self._pool.keys[layer], self._pool.values[layer]
         if self._gathered is not None:
-            gathered_keys = _gather(self._scratch, "run keys", keys, self._gathered)
-            gathered_values = _gather(self._scratch, "run values", values, self._gathered)
+            gathered_keys = self._scratch.gather("run keys", keys, self._gathered)
+            gathered_values = self._scratch.gather("run values", values, self._gathered)
         for run in self._plan.runs:
             k, v = (gathered_keys, gathered_values) if run.gathered else (keys, values)
             rows = slice(run.first_row * self._group, run.end_row * self._group)
@@ -150,8 +133,8 @@ class _Rows:
     def _attend_loose(self, layer: int, q: Tensor, scale: float) -> Block:
         geometry, count, width = self._pool.geometry, self._count, self._width
         batch = geometry.kv_heads * count
-        k = _gather(self._scratch, "loose keys", self._pool.keys[layer], self._loose)
-        v = _gather(self._scratch, "loose values", self._pool.values[layer], self._loose)
+        k = self._scratch.gather("loose keys", self._pool.keys[layer], self._loose)
+        v = self._scratch.gather("loose values", self._pool.values[layer], self._loose)
         scores = torch.baddbmm(
             self._mask,
             q.reshape(batch, self._group, geometry.key_dim),
@@ -174,26 +157,27 @@ class _Span:
         """``[row, query_head, value_dim]`` for the span's rows, given the step's q, k and v."""
         rows = slice(self._plan.first_row, self._plan.end_row)
         q, k, v = query[:, :, rows], key[:, :, rows], value[:, :, rows]
+        if self._flash is None:
+            if self._plan.has_prefix:
+                ((k, v),) = self._cached(layer)
+            return masked(q, k, v, scale=scale)
         if not self._plan.has_prefix:
             out = torch.nn.functional.scaled_dot_product_attention(
                 q, k, v, is_causal=True, scale=scale, enable_gqa=True
             )
             return out[0].transpose(0, 1)
-        if self._flash is None:
-            k, v = (torch.cat(pair, dim=2) for pair in zip(self._prefix(layer)[0], (k, v), strict=True))
-            return masked(q, k, v, scale=scale)[0].transpose(0, 1)
         return self._in_blocks(self._flash, layer, q, k, v, scale)
 
-    def _prefix(self, layer: int) -> list[tuple[Tensor, Tensor]]:
-        """K and V of the cached prefix, ``[1, kv_head, length, dim]`` each, run by run."""
+    def _cached(self, layer: int) -> list[tuple[Tensor, Tensor]]:
+        """K and V of what the plan reads from the pool, ``[1, kv_head, length, dim]`` each, run by run."""
         keys, values = self._pool.keys[layer][None], self._pool.values[layer][None]
         found = [
             (keys[:, :, start : start + length], values[:, :, start : start + length])
             for start, length in self._plan.runs
         ]
         if self._gathered is not None:
-            k = _gather(self._scratch, "prefix keys", keys[0], self._gathered)
-            v = _gather(self._scratch, "prefix values", values[0], self._gathered)
+            k = self._scratch.gather("prefix keys", keys[0], self._gathered)
+            v = self._scratch.gather("prefix values", values[0], self._gathered)
             found.append((k[None], v[None]))
         return found
 
@@ -206,23 +190,12 @@ class _Span:
         """
         heads = self._pool.geometry.kv_heads
         grouped = q[0].view(heads, -1, *q.shape[2:])
-        block = flash(grouped, _shared(k, grouped), _shared(v, grouped), causal=True, scale=scale)
+        block = flash(grouped, shared(k, grouped), shared(v, grouped), causal=True, scale=scale)
         rows = q.reshape(1, heads, -1, q.shape[3])
-        for keys, values in self._prefix(layer):
+        for keys, values in self._cached(layer):
             part = flash(rows, keys, values, causal=False, scale=scale)
             block = merge(block, Block(part.out.view(block.out.shape), part.lse.view(block.lse.shape)))
         return block.out.flatten(0, 1).transpose(0, 1)
-
-
-def _shared(kv: Tensor, query: Tensor) -> Tensor:
-    """``[1, kv_head, n, dim]`` as ``[kv_head, group, n, dim]`` without a copy."""
-    return kv[0].unsqueeze(1).expand(-1, query.shape[1], -1, -1)
-
-
-def _gather(scratch: Scratch, name: str, source: Tensor, index: Tensor) -> Tensor:
-    """``[kv_head, index, dim]``: the indexed slots of one layer."""
-    room = scratch.take(name, source.shape[0], len(index), source.shape[2])
-    return torch.index_select(source, 1, index, out=room)
 
 
 def _slice_or_index(slots: Slots, scratch: Scratch) -> slice | Tensor:

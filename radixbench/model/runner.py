@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from radixbench.engine.batch import Batch
@@ -13,8 +15,9 @@ from radixbench.model.kernels import flash_kernel
 from radixbench.model.kv_pool import KVPool
 from radixbench.model.loaded import LoadedModel
 from radixbench.model.plan import StepPlan, plan_step
-from radixbench.model.pool_attention import PoolStep, Scratch
+from radixbench.model.pool_attention import PoolStep
 from radixbench.model.sampling import Sampler
+from radixbench.model.scratch import Scratch
 from radixbench.units import Tokens
 
 
@@ -46,6 +49,8 @@ class TorchRunner:
         answered = [batch.entries[index] for index in plan.answered]
         for index, token in zip(plan.answered, self._sampler.choose(logits, answered), strict=True):
             chosen[index] = token
+        if not answered:
+            self._await()
         return chosen
 
     def logits(self, batch: Batch) -> Tensor:
@@ -57,16 +62,21 @@ class TorchRunner:
     @torch.inference_mode()
     def _forward(self, plan: StepPlan) -> Tensor:
         step = PoolStep(self.pool, plan, self._scratch, self._flash)
-        wanted = self._tensor(plan.wanted or (0,))
+        wanted = self._upload(np.array(plan.wanted or (0,)))
         with attending(step):
             output = self.model.module(
-                input_ids=self._tensor(plan.token_ids)[None],
-                position_ids=self._tensor(plan.positions)[None],
+                input_ids=self._upload(plan.token_ids)[None],
+                position_ids=self._upload(plan.positions)[None],
                 use_cache=False,
                 **({"logits_to_keep": wanted} if self._keeps_logits else {}),
             )
         logits: Tensor = output.logits[0] if self._keeps_logits else output.logits[0, wanted]
         return logits[: len(plan.wanted)]
 
-    def _tensor(self, numbers: object) -> Tensor:
-        return torch.as_tensor(numbers, dtype=torch.int64).to(self._device)
+    def _upload(self, numbers: NDArray[np.generic]) -> Tensor:
+        return self._scratch.upload(numbers.astype(np.int64))
+
+    def _await(self) -> None:
+        """A step ends when it is computed; one that answers nobody would end when a GPU had it queued."""
+        if self._device.type == "cuda":
+            torch.cuda.current_stream().synchronize()

@@ -1,4 +1,7 @@
-"""A metric against shared length: every seed of both arms as a point, the mean over seeds as a line."""
+"""A metric against shared length: every seed of both arms as a point, the mean over seeds as a line.
+
+A sweep of one shared length and several numbers of turns is drawn against turns.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from radixbench.capture.model import CellValue
 from radixbench.compare.change import Change, Side
 from radixbench.metrics.registry import METRICS
 from radixbench.report import readings, text
-from radixbench.report.cells import CellKey, cell_key, cell_order, cell_title, shared_tokens
+from radixbench.report.cells import CellKey, cell_key, cell_order, cell_title
 from radixbench.report.evidence import Evidence
 from radixbench.report.model import Figure, FigureKey, Grid, Panel, Row, Slot
 from radixbench.report.table import mean_side
@@ -29,23 +32,37 @@ class CurveWords(NamedTuple):
     title: str
     y_title: str
     scale: float
-    how_to_read: tuple[str, ...]
+    by_length: tuple[str, ...]
+    by_turns: tuple[str, ...]
 
+
+class Axis(NamedTuple):
+    """What a curve is drawn against: an axis of the sweep."""
+
+    key: str
+    noun: str
+    title: str
+
+
+_LENGTH = Axis("shared_tokens", "shared length", "shared prefix (tokens)")
+_TURNS = Axis("turns", "turns", "turns of a conversation")
 
 TTFT = CurveWords(
     "ttft",
     "ttft_p50",
-    "Time to first token against shared length",
+    "Time to first token",
     "median time to first token (ms)",
     _MILLISECONDS,
     readings.TTFT,
+    readings.TTFT_BY_TURNS,
 )
 THROUGHPUT = CurveWords(
     "throughput",
     "output_throughput",
-    "Output throughput against shared length",
+    "Output throughput",
     "output tokens per second",
     1.0,
+    readings.THROUGHPUT,
     readings.THROUGHPUT,
 )
 
@@ -72,38 +89,47 @@ def compared_means(changes: Sequence[Change]) -> Means:
 
 def curve(words: CurveWords, sides: Sequence[Evidence], means: Means) -> Figure:
     """One panel for each combination of the other axes; absent when no run has the figure."""
-    rows = [row for side in sides for row in _points(words, side)]
+    axis = _axis(sides)
+    title = f"{words.title} against {axis.noun}"
+    how_to_read = words.by_turns if axis is _TURNS else words.by_length
+    rows = [row for side in sides for row in _points(words, axis, side)]
     if not rows:
-        return Figure(words.key, words.title, words.how_to_read, (), absent=_absence(words, sides))
-    lines = [row for side in sides for row in _line(words, side, means)]
+        return Figure(words.key, title, how_to_read, (), absent=_absence(words, sides))
+    lines = [row for side in sides for row in _line(words, axis, side, means)]
     facets = list(dict.fromkeys(str(row["facet"]) for row in rows))
     panels = tuple(
-        _panel(words, place, facet, _within(rows, facet), _within(lines, facet), sides)
+        _panel(words, axis, place, facet, _within(rows, facet), _within(lines, facet), sides)
         for place, facet in enumerate(facets)
     )
-    return Figure(words.key, words.title, words.how_to_read, panels, _grid(words, sides, means))
+    return Figure(words.key, title, how_to_read, panels, _grid(words, sides, means))
 
 
 def _within(rows: Sequence[Row], facet: str) -> list[Row]:
     return [row for row in rows if row["facet"] == facet]
 
 
-def _position(cell: Mapping[str, int | str]) -> tuple[float | str, str]:
-    """Where a cell lies: its shared length and the title of everything else, or its title alone."""
-    shared = shared_tokens(cell)
-    if shared is None:
+def _axis(sides: Sequence[Evidence]) -> Axis:
+    cells = [cell for side in sides for cell in side.cells()]
+    lengths, turns = ({cell.get(axis.key) for cell in cells} for axis in (_LENGTH, _TURNS))
+    return _TURNS if len(lengths) == 1 and len(turns) > 1 else _LENGTH
+
+
+def _position(axis: Axis, cell: Mapping[str, int | str]) -> tuple[float | str, str]:
+    """Where a cell lies: its number on the axis and the title of everything else, or its title alone."""
+    place = cell.get(axis.key)
+    if not isinstance(place, int):
         return cell_title(cell), ""
-    rest = {key: value for key, value in cell.items() if key != "shared_tokens"}
-    return shared, cell_title(rest) if rest else ""
+    rest = {key: value for key, value in cell.items() if key != axis.key}
+    return place, cell_title(rest) if rest else ""
 
 
-def _points(words: CurveWords, side: Evidence) -> list[Row]:
+def _points(words: CurveWords, axis: Axis, side: Evidence) -> list[Row]:
     rows: list[Row] = []
     for summary in sorted(side.summaries, key=lambda s: (cell_order(s.cell), s.seed)):
         figure = summary.figures.get(words.metric)
         if figure is None or figure.value is None:
             continue
-        x, facet = _position(summary.cell)
+        x, facet = _position(axis, summary.cell)
         tip = text.quantity(figure.value, METRICS[words.metric].unit).value
         rows.append(
             {
@@ -117,12 +143,12 @@ def _points(words: CurveWords, side: Evidence) -> list[Row]:
     return rows
 
 
-def _line(words: CurveWords, side: Evidence, means: Means) -> list[Row]:
+def _line(words: CurveWords, axis: Axis, side: Evidence, means: Means) -> list[Row]:
     rows: list[Row] = []
     for cell in side.cells():
         mean = means.get((side.arm.slot, cell_key(cell), words.metric))
         if mean is not None and mean.value is not None:
-            x, facet = _position(cell)
+            x, facet = _position(axis, cell)
             rows.append(
                 {"x": x, "y": _rounded(mean.value * words.scale), "series": side.arm.name, "facet": facet}
             )
@@ -134,7 +160,13 @@ def _rounded(value: float) -> float:
 
 
 def _panel(
-    words: CurveWords, place: int, facet: str, rows: list[Row], means: list[Row], sides: Sequence[Evidence]
+    words: CurveWords,
+    axis: Axis,
+    place: int,
+    facet: str,
+    rows: list[Row],
+    means: list[Row],
+    sides: Sequence[Evidence],
 ) -> Panel:
     heights = [float(row["y"]) for row in rows if isinstance(row["y"], float)]
     log_y = min(heights) > 0 and max(heights) / min(heights) >= _LOG_FROM
@@ -144,8 +176,8 @@ def _panel(
         key=f"{words.key}-{place}",
         kind="curve",
         title=facet,
-        summary=f"{words.title}{where}: {_spoken(means)}.",
-        x_title="shared prefix (tokens)" if numeric else "cell",
+        summary=f"{words.title} against {axis.noun}{where}: {_spoken(means)}.",
+        x_title=axis.title if numeric else "cell",
         y_title=f"{words.y_title}{', logarithmic' if log_y else ''}",
         series=tuple(side.arm.name for side in sides),
         slots=tuple(side.arm.slot for side in sides),

@@ -19,7 +19,7 @@ _SCHEME = re.compile(r"\b(https?)://", re.IGNORECASE)
 
 
 def render(view: ReportView) -> str:
-    """Verdict, table of the rows that decide it, caveats, one line of environment."""
+    """Verdict, table of the rows that decide and explain it, caveats, one line of environment."""
     return "\n".join(_lines(view)) + "\n"
 
 
@@ -56,9 +56,8 @@ def _table(view: ReportView) -> Iterator[str]:
     yield _row(header)
     yield _row(aligned)
     for cell in view.cells:
-        for row in cell.rows:
-            if row.gated:
-                yield _row([escape(value) for value in _values(cell.title, row, comparison=comparison)])
+        for row in cell.first:
+            yield _row([escape(value) for value in _values(cell.title, row, comparison=comparison)])
 
 
 def _values(cell: str, row: FactorRow, *, comparison: bool) -> list[str]:

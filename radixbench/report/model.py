@@ -68,7 +68,8 @@ class FactorRow:
     """One metric of one cell. An empty string is "nothing to say"; a dash is a missing figure.
 
     ``b`` and ``factor`` are empty for a single capture. ``verdict_note`` belongs to the verdict, ``note``
-    to the metric. ``caveats`` are the codes that not every row carries.
+    to the metric. ``seen`` is the smallest effect that a row within noise would have shown, ``≥ 3.0 %``.
+    ``caveats`` are the codes that not every row carries.
     """
 
     metric: str
@@ -82,6 +83,7 @@ class FactorRow:
     tone: Tone
     note: str
     caveats: tuple[str, ...]
+    seen: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,11 @@ class FactorCell:
 
     title: str
     rows: tuple[FactorRow, ...]
+
+    @property
+    def first(self) -> tuple[FactorRow, ...]:
+        """The rows of a first table: gated ones, and the hit rate, which explains them."""
+        return tuple(row for row in self.rows if row.gated or row.metric == "hit_rate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +179,7 @@ class PairRow:
 
 @dataclass(frozen=True, slots=True)
 class ProtocolRow:
-    """How the cache was brought to its declared state in the runs of one arm, and what proves it."""
+    """How the cache was brought to its declared state in the runs of one arm that went alike, and what proves it."""
 
     arm: str
     slot: Slot

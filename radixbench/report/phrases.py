@@ -10,6 +10,7 @@ from radixbench.report.words import metric_prose
 
 _SIZE_WORDS = {True: ("shorter", "longer"), False: ("lower", "higher")}
 _BLUNT = 0.1
+_BLIND = 0.25
 _OTHER_BOUND: dict[Bound, Bound] = {"upper": "lower", "lower": "upper"}
 
 
@@ -48,6 +49,11 @@ def _inverse(factor: Factor) -> Factor:
     return Factor(value=1 / factor.value, low=low, high=high, level=factor.level)
 
 
+def is_blind(row: Change) -> bool:
+    """Whether a row within noise would have missed even a large effect, so that it shows nothing at all."""
+    return row.verdict == "within-noise" and row.detectable is not None and row.detectable >= _BLIND
+
+
 def noise(rows: Sequence[Change]) -> str:
     """That nothing was seen, and what would have been: the weakest row speaks for all.
 
@@ -58,3 +64,9 @@ def noise(rows: Sequence[Change]) -> str:
         return "within noise"
     only = "only " if max(seen) >= _BLUNT else ""
     return f"within noise; {only}an effect of {text.effect(max(seen))} or more would have been seen"
+
+
+def limit(rows: Sequence[Change]) -> str:
+    """``only a change of 78.9 % or more would have been seen``, for rows that are blind."""
+    weakest = max(row.detectable for row in rows if row.detectable is not None)
+    return f"only a change of {text.effect(weakest)} or more would have been seen"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from radixbench.capture.model import ProtocolRecord, Run
@@ -12,21 +13,25 @@ from radixbench.report.model import ProtocolRow
 from radixbench.report.setting import verification, verification_tone
 
 _LONGEST_ORDER = 48
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s|\n")
 
 
 def protocol_rows(sides: Sequence[Evidence]) -> tuple[ProtocolRow, ...]:
-    """One row for runs of an arm and cell that went alike; cells that went alike are drawn together."""
+    """One row for the runs of an arm that read alike, whatever their cells and seeds."""
     return tuple(row for side in sides for row in _rows(side))
 
 
 def _rows(side: Evidence) -> list[ProtocolRow]:
-    groups: dict[ProtocolRecord, list[Run]] = {}
+    groups: dict[tuple[str, bool | None, str, str], list[Run]] = {}
     for run in side.capture.runs:
-        groups.setdefault(run.protocol, []).append(run)
-    return [_row(side, record, runs) for record, runs in groups.items()]
+        record = run.protocol
+        key = (record.declared, record.verified, _steps(record), record.evidence)
+        groups.setdefault(key, []).append(run)
+    return [_row(side, runs) for runs in groups.values()]
 
 
-def _row(side: Evidence, record: ProtocolRecord, runs: Sequence[Run]) -> ProtocolRow:
+def _row(side: Evidence, runs: Sequence[Run]) -> ProtocolRow:
+    record = runs[0].protocol
     cells = sorted({cell_key(run.cell): run.cell for run in runs}.values(), key=cell_order)
     return ProtocolRow(
         arm=side.arm.name,
@@ -45,13 +50,19 @@ def _steps(record: ProtocolRecord) -> str:
     parts = [f"{text.plural(record.warmup_requests, 'warm-up request')} on other pages"]
     if record.flush_attempts:
         status = "no status" if record.flush_status is None else f"status {record.flush_status}"
-        body = f", “{record.flush_body.strip()}”" if record.flush_body else ""
+        said = _first_sentence(record.flush_body or "")
+        body = f", “{said}”" if said else ""
         parts.append(f"flush after {text.plural(record.flush_attempts, 'attempt')} ({status}{body})")
     else:
         parts.append("no flush")
     if record.probe_cached_tokens is not None:
         parts.append(f"probe saw {text.plural(record.probe_cached_tokens, 'cached token')}")
     return " → ".join(parts)
+
+
+def _first_sentence(message: str) -> str:
+    """What a server's message says first; advice that follows is in the capture."""
+    return _SENTENCE_END.split(message.strip(), maxsplit=1)[0]
 
 
 def run_order(sides: Sequence[Evidence]) -> str:

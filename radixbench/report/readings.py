@@ -9,9 +9,18 @@ TTFT = (
         "computed whole. With reuse it stays near the cost of the question alone."
     ),
     (
-        "If the marks of one arm lie far apart at one length, the runs disagree, and the interval in the "
+        "If the marks of one arm lie far apart at one place, the runs disagree, and the interval in the "
         "table is wide."
     ),
+)
+
+TTFT_BY_TURNS = (
+    TTFT[0],
+    (
+        "Lower is better. Without reuse the wait grows with the number of turns, because every turn computes "
+        "the whole conversation so far. With reuse it stays near the cost of the new question alone."
+    ),
+    TTFT[2],
 )
 
 THROUGHPUT = (
@@ -39,8 +48,8 @@ CACHED = (
 
 TURNS = (
     (
-        "Each turn's prompt is the whole conversation so far: the first turn can reuse little, later turns "
-        "nearly all. A mark is one seed, cached over prompt tokens of that turn; the bar is what a cache "
+        "Each turn's prompt is the whole conversation so far: the first turn can reuse the shared prefix at most, "
+        "later turns nearly all, even where conversations share nothing. A mark is one seed, cached over prompt tokens of that turn; the bar is what a cache "
         "without limits would reach."
     ),
     (

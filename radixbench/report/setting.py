@@ -48,6 +48,9 @@ def _workload(side: Evidence) -> str:
         for name, value in (("question", spec.question_len), ("answer", spec.output_len))
         if value is not None
     ]
+    if spec.turns is not None:
+        turns = text.several([text.count(n) for n in spec.turns])
+        lengths.insert(0, f"{turns} {'turn' if spec.turns == (1,) else 'turns'}")
     return ", ".join([spec.kind, shape, *lengths, f"concurrency {load.max_concurrency}"])
 
 

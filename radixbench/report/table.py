@@ -11,6 +11,7 @@ from radixbench.report import text
 from radixbench.report.cells import CellKey, cell_key, cell_order, cell_title
 from radixbench.report.evidence import Evidence
 from radixbench.report.model import FactorCell, FactorRow, Value
+from radixbench.report.phrases import is_blind
 from radixbench.report.words import HEADLINE_METRICS, VERDICT_TONES, VERDICT_WORDS, metric_title
 from radixbench.stats.interval import MeanKind, mean_interval
 from radixbench.stats.sample import Absent, Sample
@@ -25,11 +26,13 @@ def factor_cells(comparison: Comparison, gate: Sequence[str] = HEADLINE_METRICS)
         groups.setdefault(cell_key(change.cell), []).append(change)
     ordered = sorted(groups.values(), key=lambda rows: cell_order(rows[0].cell))
     everywhere = _carried_by_all(comparison)
+    compared = comparison.eligible
     return tuple(
         FactorCell(
             title=cell_title(rows[0].cell),
             rows=tuple(
-                _row(change, gate, everywhere) for change in sorted(rows, key=lambda c: c.metric not in gate)
+                _row(change, gate, everywhere, compared=compared)
+                for change in sorted(rows, key=lambda c: c.metric not in gate)
             ),
         )
         for rows in ordered
@@ -42,7 +45,7 @@ def _carried_by_all(comparison: Comparison) -> frozenset[str]:
     return frozenset.intersection(*carried) if carried else frozenset()
 
 
-def _row(change: Change, gate: Sequence[str], everywhere: frozenset[str]) -> FactorRow:
+def _row(change: Change, gate: Sequence[str], everywhere: frozenset[str], *, compared: bool) -> FactorRow:
     verdict = change.verdict
     return FactorRow(
         metric=change.metric,
@@ -50,12 +53,13 @@ def _row(change: Change, gate: Sequence[str], everywhere: frozenset[str]) -> Fac
         gated=change.metric in gate,
         a=side(change.a, change.unit),
         b=side(change.b, change.unit),
-        factor=_factor(change),
+        factor=_factor(change) if compared else Value(text.MISSING),
         verdict="explains" if verdict is None else VERDICT_WORDS[verdict],
         verdict_note=_verdict_note(change),
         tone="neutral" if verdict is None else VERDICT_TONES[verdict],
         note=_metric_note(change),
         caveats=tuple(code for code in change.caveats if code not in everywhere),
+        seen=_seen(change),
     )
 
 
@@ -68,7 +72,7 @@ def side(value: Side, unit: str) -> Value:
 
 
 def _factor(change: Change) -> Value:
-    if change.factor is not None and change.verdict != "incomparable":
+    if change.factor is not None:
         shown = text.factor(change.factor.value, change.factor.low, change.factor.high)
         return Value(shown.value, shown.span, "" if change.bound is None else _BOUND_WORDS[change.bound])
     if change.difference is not None:
@@ -83,10 +87,16 @@ def _verdict_note(change: Change) -> str:
     in the headline, and then no factor is shown.
     """
     if change.verdict == "within-noise":
-        seen = "" if change.detectable is None else f"≥ {text.effect(change.detectable)} would show"
+        seen = f"{'only ' if is_blind(change) else ''}{_seen(change)} would show" if _seen(change) else ""
         withdrawn = change.reason if change.reason and change.reason != _warning(change) else ""
         return "; ".join(part for part in (withdrawn, seen) if part)
     return change.reason or "" if change.verdict == "undecided" else ""
+
+
+def _seen(change: Change) -> str:
+    if change.verdict != "within-noise" or change.detectable is None:
+        return ""
+    return f"≥ {text.effect(change.detectable)}"
 
 
 def _metric_note(change: Change) -> str:

@@ -13,9 +13,10 @@ from radixbench.compare.change import Change, Comparison
 from radixbench.metrics.registry import METRICS
 from radixbench.report import text
 from radixbench.report.cells import cell_order, cell_title, shared_tokens
+from radixbench.report.details import details
 from radixbench.report.evidence import Evidence
 from radixbench.report.model import Headline, Tone
-from radixbench.report.phrases import clause, noise
+from radixbench.report.phrases import clause, is_blind, limit, noise
 from radixbench.report.table import mean_side, side
 from radixbench.report.words import HEADLINE_METRICS, metric_prose
 
@@ -28,9 +29,7 @@ def comparison_headline(
         return _refusal(comparison)
     gated = [change for change in comparison.changes if change.metric in gate]
     if not gated:
-        return Headline(
-            "No verdict: the captures share no cell with a gated figure.", (), "refused", "No verdict"
-        )
+        return Headline("The captures share no cell with a gated figure.", (), "refused", "No verdict")
     lead = _lead_cell(comparison, gated)
     control = _control_cell(comparison, gated, lead)
     told = [cell for cell in (lead, control) if cell is not None]
@@ -39,7 +38,7 @@ def comparison_headline(
     if control is not None:
         sentence += f"; {_control_clause(comparison, _of(gated, control), f'at {cell_title(control)}')}"
     tone, label = _tone(gated, _of(gated, lead))
-    return Headline(f"{sentence}.", tuple(_details(comparison, gated, told)), tone, label)
+    return Headline(f"{sentence}.", tuple(details(comparison, gated, told)), tone, label)
 
 
 def _refusal(comparison: Comparison) -> Headline:
@@ -87,6 +86,7 @@ def _lead_cell(comparison: Comparison, gated: Sequence[Change]) -> dict[str, int
 def _control_cell(
     comparison: Comparison, gated: Sequence[Change], lead: dict[str, int | str]
 ) -> dict[str, int | str] | None:
+    """The cell where nothing can be reused. With more than one turn there is reuse even at 0 shared tokens."""
     if not _is_cache_test(comparison):
         return None
     cells = [
@@ -99,36 +99,59 @@ def _control_cell(
 
 def _lead_sentence(comparison: Comparison, rows: Sequence[Change], where: str) -> str:
     """What the rows of the leading cell allow to say: changes first, then what held still, then what is open."""
-    subject, made, flat = _subject(comparison)
+    subject, made, flat, blur = _subject(comparison)
     changed = [row for row in rows if _is_change(row)]
-    still = [row for row in rows if row.verdict == "within-noise"]
+    blind = [row for row in rows if is_blind(row)]
+    still = [row for row in rows if row.verdict == "within-noise" and not is_blind(row)]
     parts: list[str] = []
     if changed:
         parts.append(f"{subject}{made}{text.several([clause(row) for row in changed])}{where}")
     if still:
-        names = text.several([metric_prose(row.metric) for row in still], "or")
+        names = _names(still, "or")
         parts.append(
             f"no measurable difference in {names} ({noise(still)})"
             if parts
             else f"{subject}{flat}{names}{where} ({noise(still)})"
         )
+    if blind:
+        names = _names(blind, "or")
+        parts.append(
+            f"too noisy to tell a difference in {names} ({limit(blind)})"
+            if parts
+            else f"{blur}{names}{where} ({limit(blind)})"
+        )
     for reason, metrics in _open_rows(rows).items():
         told = text.several([metric_prose(name) for name in metrics])
-        parts.append(f"undecided for {told}: {reason}" if parts else f"Undecided for {told}{where}: {reason}")
+        parts.append(f"undecided for {told}: {reason}" if parts else f"No verdict on {told}{where}: {reason}")
     return "; ".join(parts)
+
+
+def _names(rows: Sequence[Change], word: str) -> str:
+    return text.several([metric_prose(row.metric) for row in rows], word)
 
 
 def _is_change(row: Change) -> bool:
     return row.verdict in {"better", "worse"} and row.factor is not None
 
 
-def _subject(comparison: Comparison) -> tuple[str, str, str]:
+def _subject(comparison: Comparison) -> tuple[str, str, str, str]:
+    """Who did it, and how it goes on before a change and before figures that held still; the start of a
+    sentence about runs that show nothing.
+    """
     modes = (comparison.a.mode, comparison.b.mode)
+    blur = "The runs were too noisy to tell what {} did to "
+    flat = " made no measurable difference to "
     if modes == ("on", "off"):
-        return "Prefix caching", " made ", " made no measurable difference to "
+        return "Prefix caching", " made ", flat, blur.format("prefix caching")
     if modes == ("off", "on"):
-        return "Switching prefix caching off", " made ", " made no measurable difference to "
-    return "Candidate A against reference B", ": ", ": no measurable difference in "
+        return "Switching prefix caching off", " made ", flat, blur.format("switching prefix caching off")
+    subject = "Candidate A against reference B"
+    return (
+        subject,
+        ": ",
+        ": no measurable difference in ",
+        f"{subject}: the runs were too noisy to tell a difference in ",
+    )
 
 
 def _open_rows(rows: Sequence[Change]) -> dict[str, list[str]]:
@@ -152,9 +175,21 @@ def _control_clause(comparison: Comparison, rows: Sequence[Change], where: str) 
     if changed:
         return f"{where}, with nothing to reuse, {clauses}: more than reuse differs between the arms"
     if all(row.verdict == "within-noise" for row in rows):
-        told = "it cost nothing measurable" if comparison.a.mode == "on" else "no measurable difference"
-        return f"{where} {told} ({noise(rows)})"
+        return f"{where} {_still_control(rows, costs=comparison.a.mode == 'on')}"
     return f"{where} its cost is undecided ({text.several(list(_open_rows(rows)))})"
+
+
+def _still_control(rows: Sequence[Change], *, costs: bool) -> str:
+    """A control within noise. Rows that would have missed even a large cost don't pass for "no cost"."""
+    blind = [row for row in rows if is_blind(row)]
+    seen = [row for row in rows if not is_blind(row)]
+    told = "it cost nothing measurable" if costs else "no measurable difference"
+    noisy = f"the runs were too noisy to tell {'what it cost' if costs else 'a difference'}"
+    if not blind:
+        return f"{told} ({noise(rows)})"
+    if not seen:
+        return f"{noisy} ({limit(blind)})"
+    return f"{told} in {_names(seen, 'or')} ({noise(seen)}), and {noisy} in {_names(blind, 'or')} ({limit(blind)})"
 
 
 def _tone(gated: Sequence[Change], leading: Sequence[Change]) -> tuple[Tone, str]:
@@ -168,47 +203,17 @@ def _tone(gated: Sequence[Change], leading: Sequence[Change]) -> tuple[Tone, str
     if "better" in verdicts:
         return "better", f"Better{bound}"
     if verdicts == {"within-noise"}:
-        return "neutral", "No difference seen"
+        return _still_tone(gated)
     if "incomparable" in verdicts:
         return "refused", "Incomparable"
     return "caution", "Undecided"
 
 
-def _details(
-    comparison: Comparison, gated: Sequence[Change], told: Sequence[dict[str, int | str]]
-) -> Iterable[str]:
-    if len({cell_order(change.cell) for change in gated}) > 1:
-        yield _tally(gated)
-    rest = [change for change in gated if change.cell not in told]
-    for change in rest:
-        if change.verdict == "worse" and change.factor is not None:
-            yield f"At {cell_title(change.cell)}: {clause(change)}."
-    for change in rest:
-        if change.verdict in {"undecided", "incomparable"}:
-            name = metric_prose(change.metric)
-            yield f"At {cell_title(change.cell)}, {name} is {change.verdict}: {change.reason or 'no reason given'}."
-    serious = [caveat.code for caveat in comparison.caveats if caveat.severity == "serious"]
-    if serious:
-        codes = text.several(list(dict.fromkeys(serious)))
-        yield f"Read the serious caveats before quoting a figure: {codes}."
-    pairs = max((len(change.pairs) for change in gated), default=0)
-    if pairs:
-        yield (
-            f"Intervals come from {text.plural(pairs, 'paired seed')}; a verdict needs an interval that excludes 1 "
-            f"and an effect of {text.share(comparison.threshold)} or more."
-        )
-
-
-def _tally(gated: Sequence[Change]) -> str:
-    names = (
-        ("better", "better"),
-        ("worse", "worse"),
-        ("within-noise", "within noise"),
-        ("undecided", "undecided"),
-        ("incomparable", "incomparable"),
-    )
-    counts = [(sum(c.verdict == key for c in gated), word) for key, word in names]
-    return f"Of {len(gated)} gated figures: {text.several([f'{n} {word}' for n, word in counts if n])}."
+def _still_tone(gated: Sequence[Change]) -> tuple[Tone, str]:
+    blind = sum(is_blind(change) for change in gated)
+    if not blind:
+        return "neutral", "No difference seen"
+    return "caution", "Too noisy to tell" if blind == len(gated) else "Partly too noisy to tell"
 
 
 def single_headline(evidence: Evidence, where: str, gate: Sequence[str] = HEADLINE_METRICS) -> Headline:

@@ -1,1 +1,1 @@
-
+"""Strict YAML, or flags, become one frozen experiment."""

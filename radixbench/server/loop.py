@@ -159,10 +159,10 @@ class EngineLoop:
 
     def _mourn(self, error: BaseException) -> None:
         self.failure = error
-        self._log.message("".join(traceback.format_exception(error)).rstrip())
-        self._log.message("The engine crashed; the server leaves.")
         self._fail_all(_crash_error(error))
         self.on_failure()
+        self._log.message("".join(traceback.format_exception(error)).rstrip())
+        self._log.message("The engine crashed; the server leaves.")
 
     # ---- for the engine thread
 

@@ -7,6 +7,7 @@ for the eye; the exact integers on the same line are for computing.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -87,7 +88,8 @@ class StepLog:
         return format_finish(finish, entry_wall_s=self._anchor.wall_at(finish.entry_ns) / NS_PER_S)
 
     def _write(self, lines: list[str], at_ns: Nanoseconds) -> None:
-        with self._lock:
+        """A log that can't be written (a full disk, a closed stream) loses its lines, not the requests."""
+        with self._lock, contextlib.suppress(OSError, ValueError):
             prefix = self._prefix(at_ns)
             self._stream.write("".join([f"{prefix}{line}\n" for line in lines]))
             self._stream.flush()

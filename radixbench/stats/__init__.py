@@ -1,1 +1,1 @@
-
+"""Numbers, quantiles, intervals and power. Pure; it knows of no benchmark."""

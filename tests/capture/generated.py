@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from radixbench.capture.model import Capture, PrefixNode, PromptTree, Run
 from radixbench.records import RequestRecord
 
-counts = st.integers(-(2**63), 2**64 - 1)
+counts = st.integers(0, 2**63 - 1)
 texts = st.text(max_size=6)
 scalars = st.none() | st.booleans() | counts | st.floats(allow_nan=False, allow_infinity=False) | texts
 anything = st.recursive(
@@ -83,7 +83,8 @@ def runs(draw: st.DrawFn) -> Run:
         chunk_ns=st.just(stamps),
         chunk_tokens=st.just(tuple(1 for _ in stamps)),
     )
-    return cast("Run", draw(built(Run, prompts=st.just(tree), requests=tuples(request))))
+    requests = st.lists(request, max_size=2, unique_by=lambda one: one.prompt).map(tuple)
+    return cast("Run", draw(built(Run, prompts=st.just(tree), requests=requests)))
 
 
 def captures() -> st.SearchStrategy[Capture]:

@@ -21,7 +21,7 @@ def sweep(
         on_options={"gpu": gpu_samples(**on), "devices": [CARD], "identity": {"device": "cuda"}},
         off_options={"gpu": gpu_samples(**off), "devices": [CARD], "identity": {"device": "cuda"}},
     )
-    return compare(*arms, **options)  # type: ignore[arg-type]
+    return compare(*arms, **options)  # type: ignore[arg-type]  # values are the test's
 
 
 def ttft(comparison: Comparison) -> Change:

@@ -102,7 +102,7 @@ def test_cache_protocols_must_match_unless_one_is_off() -> None:
     def declared(state: str) -> Capture:
         return altered(
             make_sweep()[0],
-            lambda run: replace(run, protocol=replace(run.protocol, declared=state)),  # type: ignore[arg-type]
+            lambda run: replace(run, protocol=replace(run.protocol, declared=state)),  # type: ignore[arg-type]  # values are the test's
         )
 
     assert forbidding(compare(declared("cold"), declared("primed"))) == ["cache protocol"]
@@ -122,7 +122,7 @@ def test_another_card_or_processor_forbids() -> None:
             lambda run, name=name: replace(
                 run, telemetry=replace(run.telemetry, devices=(replace(CARD, name=name),))
             ),
-        )  # type: ignore[misc]
+        )  # type: ignore[misc]  # values are the test's
         for one, name in ((on, "H200"), (off, "A100"))
     ]
     assert forbidding(compare(*cards)) == ["GPU"]

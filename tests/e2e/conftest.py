@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+ROOT = Path(__file__).parents[2]
 FAKE = ("--server-argument=--runner", "--server-argument=fake")
 SMALL = (
     "--shared",
@@ -26,6 +27,8 @@ SMALL = (
     "4",
     "--output-len",
     "4",
+    "--max-concurrency",
+    "2",
 )
 
 
@@ -83,6 +86,19 @@ class Door:
             os.killpg(process.pid, signal.SIGKILL)
             raise
         return Outcome(process.returncode, out, err)
+
+    def shell(self, line: str) -> Outcome:
+        """Run a line of shell, for redirections."""
+        done = subprocess.run(
+            ["bash", "-c", line],
+            cwd=self.directory,
+            env={**self.environment(), "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+        return Outcome(done.returncode, done.stdout, done.stderr)
 
     def sweep(self, *arguments: str) -> Outcome:
         """A small sweep on a scripted model."""

@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -151,7 +152,8 @@ def test_a_model_that_can_not_be_served_is_refused_with_the_reason(
 def test_an_unwritable_output_is_found_before_the_run(door: Door) -> None:
     """An output below something that is no directory is refused at once; so is one that exists."""
     (door.directory / "file").write_text("mine")
-    for flags in (("--out", "file/pair"), ("--report", "file/report.html"), ("--report", "file")):
+    outputs = (("--out", "file/pair"), ("--report", "file/report.html"), ("--report", "file"))
+    for flags in (*outputs, ("--markdown", "file/table.md")):
         outcome = door.sweep(*flags)
         assert outcome.code == 2
         assert "file" in outcome.complaint
@@ -351,3 +353,65 @@ def test_no_server_outlives_a_killed_sweep(door: Door) -> None:
     process.communicate()
     _, alive = psutil.wait_procs(servers, timeout=15)
     assert not alive
+
+
+def test_no_output_may_destroy_an_input_or_another_output(swept: tuple[Door, Outcome]) -> None:
+    """An output that is a capture, an input or another output is refused before any work."""
+    door, _ = swept
+    before = (door.directory / "pair" / "on.json").read_bytes()
+    pair = ("pair/on.json", "pair/off.json")
+    for flags in (
+        ("compare", *pair, "--report", "pair/on.json"),
+        ("compare", *pair, "--markdown", "pair/off.json"),
+        ("compare", *pair, "--report", "x", "--markdown", "./x"),
+        ("report", *pair, "-o", "pair/../pair/on.json"),
+        ("sweep", *SMALL, *FAKE, "--out", "new", "--report", "new/on.json"),
+    ):
+        outcome = door(*flags)
+        assert outcome.code == 2, flags
+    assert (door.directory / "pair" / "on.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("flags", [("--gate", ""), ("--gate", ","), ("--fail-on", ""), ("--gate", "ttft")])
+def test_an_empty_or_unknown_gate_is_refused(swept: tuple[Door, Outcome], flags: tuple[str, str]) -> None:
+    """A gate that would judge nothing, as after an unset variable, is an error and no pass."""
+    door, _ = swept
+    outcome = door("compare", "pair/on.json", "pair/off.json", "--fail-on", "worse", *flags)
+    assert outcome.code == 2
+    assert outcome.complaint
+
+
+def test_a_second_sweep_into_the_same_folder_is_refused(door: Door) -> None:
+    """Two sweeps never share a folder: the later one ends at once and the first one's evidence stays whole."""
+    process = _start_and_wait_for_requests(door)
+    second = door.sweep("--out", "pair", "--report", "other.html")
+    assert second.code == 2
+    assert "pair" in second.complaint
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+
+
+def test_closed_and_full_outputs_end_in_one_line(swept: tuple[Door, Outcome]) -> None:
+    """A full stdout is told as such; closed standard streams neither crash the program nor change its work."""
+    door, _ = swept
+    command = f"{sys.executable} -m radixbench"
+    full = door.shell(f"{command} compare pair/on.json pair/off.json > /dev/full")
+    assert full.code == 2, full.err
+    assert "stdout can't be written" in full.complaint
+    for closing in ("<&-", ">&-", "<&- >&- 2>&-"):
+        assert door.shell(f"{command} doctor {closing}").code == 0
+    narrow = door.shell(f"LC_ALL=C PYTHONIOENCODING=ascii {command} compare pair/on.json pair/off.json")
+    assert narrow.code == 0, narrow.err
+
+
+def test_a_count_beyond_reason_is_refused_by_path(door: Door, edited: Edited) -> None:
+    """Counts are whole numbers of 63 bits from 0 on; what isn't is named."""
+
+    def overflow(document: dict[str, Any]) -> None:
+        document["runs"][0]["requests"][0]["output_tokens"] = -4
+
+    path = edited("on", overflow)
+    outcome = door("compare", str(path), str(path))
+    assert outcome.code == 2
+    assert "runs[0].requests[0].output_tokens" in outcome.complaint

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from radixbench.capture.store import load
-from tests.e2e.conftest import Door, Outcome
+from tests.e2e.conftest import Door, Edit, Outcome
 
 Swept = tuple[Door, Outcome]
 
@@ -159,20 +161,45 @@ def test_png_of_every_figure(swept: Swept, tmp_path: Path) -> None:
     assert all(picture.read_bytes().startswith(b"\x89PNG") for picture in pictures)
 
 
-def test_gate_fails_a_worse_candidate(swept: Swept) -> None:
-    """``--fail-on worse`` exits with 1 when the gated rows got worse, and with 0 the other way round."""
+def _slower(document: dict[str, Any]) -> None:
+    """Every token of every run arrives 50 ms later for each place it has, as on a slower build."""
+    for run in document["runs"]:
+        for request in run["requests"]:
+            delays = range(50_000_000, 50_000_000 * (len(request["chunk_ns"]) + 1), 50_000_000)
+            request["chunk_ns"] = [
+                at + delay * 10 for at, delay in zip(request["chunk_ns"], delays, strict=True)
+            ]
+            request["end_ns"] = request["chunk_ns"][-1]
+
+
+def test_gate_fails_a_worse_candidate(swept: Swept, edited: Callable[[str, Edit], Path]) -> None:
+    """``--fail-on worse`` exits with 1 when gated rows got worse and says which; the other way round with 0."""
     door, _ = swept
-    shared = {
-        row["cell"]["shared_tokens"]: row
-        for row in swept[1].document["compare"]["rows"]
-        if row["metric"] == "ttft_p50"
-    }
-    assert shared[256]["verdict"] == "better"
-    worse = door("compare", "pair/off.json", "pair/on.json", "--fail-on", "worse", "--gate", "ttft_p50")
+    slow, fast = str(edited("on", _slower)), "pair/on.json"
+    worse = door("compare", slow, fast, "--fail-on", "worse", "--gate", "ttft_p50")
     assert worse.code == 1
-    assert "ttft_p50" in worse.err
-    better = door("compare", "pair/on.json", "pair/off.json", "--fail-on", "worse", "--gate", "ttft_p50")
+    assert "gate: ttft_p50 at 256 shared tokens is worse" in worse.err
+    assert worse.err.splitlines()[-1] == "gate: failed on ttft_p50"
+    better = door("compare", fast, slow, "--fail-on", "worse", "--gate", "ttft_p50")
     assert better.code == 0
+    assert better.err.splitlines()[-1] == "gate: passed on ttft_p50"
+
+
+def test_text_is_kept_only_when_asked_for(swept: Swept, door: Door) -> None:
+    """Answers' text goes into a capture with ``--keep-text`` and never without."""
+    outcome = door.sweep("--shared", "0", "--seeds", "1", "--keep-text", "--out", "a b", "--report", "r.html")
+    assert outcome.code == 0, outcome.err
+    kept = load(door.directory / "a b" / "on.json").runs[0].requests
+    assert all(request.text for request in kept)
+    bare = load(swept[0].directory / "pair" / "on.json").runs[0].requests
+    assert not any(request.text for request in bare)
+    assert outcome.out.splitlines()[-1] == "radixbench compare 'a b/on.json' 'a b/off.json'"
+
+
+def test_every_run_flushes_before_and_after(swept: Swept) -> None:
+    """A server is flushed after warm-up, after the probe and after the measured requests of each run."""
+    log = (swept[0].directory / "pair" / "on.server.log").read_text()
+    assert log.count("Cache flushed successfully!") == 3 * 6
 
 
 def test_doctor_finds_the_chain_whole(door: Door) -> None:

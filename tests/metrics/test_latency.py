@@ -113,3 +113,12 @@ def test_quantiles_of_a_run() -> None:
     answers = sort_out(make_run([make_request(i, ttft_s=0.01 * (i + 1)) for i in range(100)]))
     assert ttft_quantile(answers, 0.99).value == pytest.approx(0.9901)
     assert e2e_quantile(answers, 0.5).value == pytest.approx(0.505 + 0.03)
+
+
+def test_events_read_at_one_go_are_one_event() -> None:
+    """Five tokens whose events carry two stamps have gaps that add up to the time between them, none of them 0."""
+    ns = 1_000_000
+    request = make_request(
+        output=5, chunk_ns=(100 * ns, 100 * ns, 140 * ns, 140 * ns, 140 * ns), chunk_tokens=(1, 1, 1, 1, 1)
+    )
+    assert itl(request) == pytest.approx([0.04 / 3] * 3)

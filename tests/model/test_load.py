@@ -11,6 +11,7 @@ import transformers
 
 from radixbench.errors import ModelError
 from radixbench.model import tiny as built_in
+from radixbench.model.device import settle_kernels
 from radixbench.model.load import load_model
 from radixbench.model.loaded import LoadedModel
 from radixbench.model.packing import PackedLinear
@@ -221,3 +222,13 @@ def test_a_model_that_is_not_causal(tmp_path: Path) -> None:
     )
     save(transformers.AutoModelForCausalLM.from_config(config), tmp_path)
     assert "bidirectional" in _refusal(tmp_path)
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_kernels_of_a_gpu(device: str) -> None:
+    """On a GPU cuDNN's attention, built anew for every length, is off; a CPU changes nothing."""
+    try:
+        settle_kernels(device)
+        assert torch.backends.cuda.cudnn_sdp_enabled() == (device == "cpu")
+    finally:
+        torch.backends.cuda.enable_cudnn_sdp(True)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import io
+import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
 from radixbench.report.console import print_command, print_view
+from radixbench.report.console.table import shown_rows
+from radixbench.report.model import Value
 from tests.report.views import NAMES, view
 
 
@@ -32,12 +36,64 @@ def test_off_a_terminal_every_row_is_one_line(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("width", [60, 120])
+@pytest.mark.parametrize("width", [60, 80, 100, 120])
 def test_a_terminal_gets_a_table_within_its_width(name, width):
     """Narrow terminals wrap within the table and never beyond it."""
     lines = shown(name, terminal=True, width=width).splitlines()
     assert max(len(line) for line in lines) <= width
     assert any("TTFT" in line for line in lines)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 160])
+def test_no_figure_is_cut_or_broken(name, width):
+    """Values, intervals, verdicts with what would have been seen, and cells' titles each stand on one line."""
+    out = shown(name, terminal=True, width=width)
+    lines = out.splitlines()
+    assert "…" not in out
+    for cell in view(name).cells:
+        assert cell.title in lines
+        for row in shown_rows(cell.rows):
+            for value in (row.a, row.b, row.factor):
+                assert any(value.value in line for line in lines)
+                assert not value.span or any(f"({value.span})" in line for line in lines)
+            told = f"{row.verdict} ({row.seen})" if row.seen else row.verdict
+            assert any(told in line for line in lines)
+
+
+def test_the_layout_follows_the_width():
+    """One line a row where it fits, then intervals below their figures, then a figure a line."""
+    wide, folded = (wide_gaps(shown("laptop", terminal=True, width=width)) for width in (160, 100))
+    row = "  TTFT, median  9.72 ms (9.64–9.79)  987 ms (977–997)  102× (100–103)  ▲ better"
+    assert row in wide
+    place = folded.index("  TTFT, median  9.72 ms  987 ms  102×  ▲ better")
+    assert folded[place + 1] == "  (9.64–9.79)  (977–997)  (100–103)"
+    assert "    A (cache on)   9.72 ms (9.64–9.79)" in shown("laptop", terminal=True, width=80).splitlines()
+
+
+def wide_gaps(out: str) -> list[str]:
+    """Lines with every gap between columns drawn together to two blanks."""
+    return [re.sub(r"  +", "  ", line) for line in out.splitlines()]
+
+
+def test_what_is_missing_is_told_below_its_row():
+    """Why a side has no figure, and why a row is undecided."""
+    shown_view = view("laptop")
+    cell = shown_view.cells[0]
+    row = replace(
+        cell.rows[0],
+        a=Value("–", note="no request completed"),
+        verdict="? undecided",
+        verdict_note="2 of at least 3 pairs",
+        seen="",
+    )
+    changed = replace(shown_view, cells=(replace(cell, rows=(row,)),))
+    console = Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None)
+    print_view(changed, console)
+    assert isinstance(console.file, io.StringIO)
+    lines = console.file.getvalue().splitlines()
+    assert "    A (cache on): no request completed" in lines
+    assert "    2 of at least 3 pairs" in lines
 
 
 def test_verdicts_bounds_and_caveats_are_on_the_terminal():

@@ -78,6 +78,19 @@ def test_a_server_s_start_names_its_arm_and_no_run_that_is_not_known():
     ]
 
 
+def test_no_count_is_shown_before_its_total_is_known():
+    """Neither "0/0" at the start nor the last run's total while the next one warms up."""
+    start = [Progress("start-server", "starting the server", 0, 0, mode="on")]
+    first = watch(start, terminal=True)
+    assert "starting the server, cache on" in first
+    assert "/" not in first
+    next_run = [*one_run(), Progress("warm-up", "warming up", 2, 18, cell=CELL, mode="off", seed=0)]
+    frame = "\n".join(watch(next_run, terminal=True).splitlines()[-4:])
+    assert "warming up 4,096 shared tokens, cache off, seed 0" in frame
+    assert "1/18" in frame
+    assert "/64" not in frame
+
+
 def interrupt(display: ProgressDisplay) -> None:
     """A user who presses Ctrl-C in the middle of a run."""
     display(one_run()[0])

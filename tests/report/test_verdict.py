@@ -91,9 +91,96 @@ def test_within_noise_without_a_detectable_effect_promises_nothing():
 
 
 def test_a_blunt_measurement_does_not_pass_for_no_cost():
-    """Where only a large effect would have shown, the sentence says "only"."""
-    told = headline(change(), change(shared=0, value=1.0, verdict="within-noise", detectable=16.5))
-    assert told.sentence.endswith("(within noise; only an effect of 17.5× or more would have been seen).")
+    """From 10 % on the sentence says "only", from 25 % on that nothing can be told."""
+    blunt = headline(change(), change(shared=0, value=1.0, verdict="within-noise", detectable=0.2))
+    assert blunt.sentence.endswith("(within noise; only an effect of 20.0 % or more would have been seen).")
+    blind = headline(change(), change(shared=0, value=1.0, verdict="within-noise", detectable=0.789))
+    assert blind.sentence.endswith(
+        "; at 0 shared tokens the runs were too noisy to tell what it cost (only a change of 78.9 % or more "
+        "would have been seen)."
+    )
+    assert "1 within noise; 1 of those within noise was too noisy to tell" in blind.details[0]
+
+
+def test_a_control_of_which_one_row_is_blind_says_which():
+    """What was seen of one metric doesn't speak for the other."""
+    told = headline(
+        change(),
+        change(shared=0, value=1.0, verdict="within-noise", detectable=0.03),
+        change(THROUGHPUT, shared=0, value=1.0, verdict="within-noise", detectable=2.11),
+    )
+    assert told.sentence.endswith(
+        "at 0 shared tokens it cost nothing measurable in time to first token (within noise; an effect of 3.0 % "
+        "or more would have been seen), and the runs were too noisy to tell what it cost in output throughput "
+        "(only a change of 3.11× or more would have been seen)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("modes", "start"),
+    [
+        (("on", "off"), "The runs were too noisy to tell what prefix caching did to time to first token at"),
+        (
+            ("on", "on"),
+            "Candidate A against reference B: the runs were too noisy to tell a difference in time",
+        ),
+    ],
+)
+def test_blind_rows_do_not_pass_for_no_difference(modes, start):
+    """A leading cell that shows nothing is told as noise, and the label says so."""
+    row = change(value=1.0, verdict="within-noise", detectable=0.5)
+    told = headline(row, modes=modes)
+    assert told.sentence.startswith(start)
+    assert told.sentence.endswith("(only a change of 50.0 % or more would have been seen).")
+    assert "no measurable" not in told.sentence
+    assert (told.tone, told.label) == ("caution", "Too noisy to tell")
+    still = change(THROUGHPUT, value=1.0, verdict="within-noise", detectable=0.03)
+    assert headline(row, still, modes=modes).label == "Partly too noisy to tell"
+    assert "; too noisy to tell a difference in time to first token (only" in headline(row, still).sentence
+
+
+def test_sides_not_measured_in_turns_are_told_first():
+    """The first line under the sentence says what a drift may have done."""
+    caveat = Caveat("not-interleaved", "warning", "9 of 9 pairs weren't run back to back: drift", "r")
+    told = headline(change(), change(shared=0), caveats=(caveat,), modes=("on", "on"))
+    assert told.details[0] == (
+        "Both sides were measured one after the other, so that a drift of the machine may be all of the "
+        "difference (9 of 9 pairs weren't run back to back)."
+    )
+    assert len(told.details) == 3
+
+
+def test_the_control_of_a_sweep_over_turns_has_one_turn():
+    """Later turns reuse the conversation, so that 0 shared tokens alone are no control."""
+    rows = [
+        change(cell={"shared_tokens": 0, "turns": turns}, value=value, low=value * 0.9, high=value * 1.1)
+        for turns, value in ((4, 5.0), (1, 1.3), (8, 9.0))
+    ]
+    told = headline(*rows)
+    assert "at 0 shared tokens, 1 turn, with nothing to reuse, time to first token 1.30×" in told.sentence
+    assert "4 turns" not in told.sentence
+    assert "with nothing to reuse" not in headline(rows[0], rows[2]).sentence
+
+
+@pytest.mark.parametrize(
+    ("pairs", "told"),
+    [
+        (0, "No seed has a figure on both sides; a verdict needs 3 paired seeds."),
+        (1, "1 paired seed gives no interval; a verdict needs 3, 2 are missing."),
+        (2, "Intervals come from 2 paired seeds; a verdict needs 3, 1 is missing."),
+    ],
+)
+def test_too_few_pairs_say_how_many_are_missing(pairs, told):
+    """No interval is claimed where none can be."""
+    row = change(verdict="undecided", value=None, reason="few", pairs=((0, 1.0, 2.0),) * pairs)
+    assert headline(row).details[-1] == told
+
+
+def test_figures_with_fewer_pairs_than_others_are_not_given_their_intervals():
+    """The line on pairs speaks for every gated figure."""
+    lone = change(shared=0, verdict="undecided", value=None, reason="few", pairs=((0, 1.0, 2.0),))
+    last = headline(change(), lone).details[-1]
+    assert last.startswith("Intervals come from up to 3 paired seeds; a figure with fewer than 2 has none;")
 
 
 def test_undecided_rows_give_their_reasons_and_no_factor():
@@ -103,7 +190,7 @@ def test_undecided_rows_give_their_reasons_and_no_factor():
     ]
     told = headline(*rows, where="tiny, cpu")
     assert told.sentence == (
-        "Undecided for time to first token and output throughput at 4,096 shared tokens, on tiny, cpu: 2 pairs, 3 "
+        "No verdict on time to first token and output throughput at 4,096 shared tokens, on tiny, cpu: 2 pairs, 3 "
         "are needed."
     )
     assert told.tone == "caution"
@@ -189,3 +276,15 @@ def test_worse_cells_away_from_the_headline_are_listed():
 def test_no_common_cell_is_no_verdict():
     """Nothing gated, nothing claimed."""
     assert headline().tone == "refused"
+
+
+def test_counts_follow_the_gate():
+    """Rows outside the gate are neither counted nor told."""
+    rows = [change(shared=shared) for shared in (0, 4096)] + [
+        change("e2e_p50", verdict="worse", value=0.5, low=0.4, high=0.6)
+    ]
+    told = comparison_headline(comparison(*rows), "", ("e2e_p50",))
+    assert told.sentence.startswith("Prefix caching made end-to-end latency 2.00× longer")
+    assert told.tone == "worse"
+    both = comparison_headline(comparison(*rows), "", ("ttft_p50", "e2e_p50"))
+    assert "Of 3 gated figures: 2 better and 1 worse." in both.details

@@ -17,6 +17,7 @@ import pytest
 from radixbench.metrics.registry import METRICS
 from radixbench.metrics.summary import summarise
 from radixbench.report.view import build_single_view, build_view
+from radixbench.scenario.model import WorkloadSpec
 from tests.report import scenes
 from tests.report.views import NAMES, view
 
@@ -147,3 +148,47 @@ def test_a_state_that_was_not_as_declared_is_shown_as_such():
     assert "NOT as declared in 1 of 9 runs" in chips["A (cache on): prefix cache"].value
     assert chips["A (cache on): prefix cache"].tone == "worse"
     assert "not verifiable" in chips["B (cache off): prefix cache"].value
+
+
+def test_a_sweep_over_turns_alone_is_drawn_against_turns():
+    """One shared length gives no axis; the tile names the turns, and no cell with several is a control."""
+    cells: list[scenes.Cell] = [{"shared_tokens": 0, "turns": turns} for turns in (1, 4)]
+    workload = WorkloadSpec(
+        kind="multi-turn", shared=(0,), turns=(1, 4), question_len=64, output_len=scenes.OUTPUT
+    )
+    pair = scenes.sweep(
+        scenes.Setup(), workload, cells, lambda cell, _: scenes.multi_turn_asks(int(cell["turns"]), 0)
+    )
+    shown = build_view(*scenes.compared(pair))
+    ttft = next(figure for figure in shown.figures if figure.key == "ttft")
+    (panel,) = ttft.panels
+    assert ttft.title == "Time to first token against turns"
+    assert (panel.title, panel.x_title) == ("0 shared tokens", "turns of a conversation")
+    assert {row["x"] for row in panel.rows} == {1, 4}
+    assert "at 0 shared tokens, 4 turns" in shown.headline.sentence
+    assert "at 0 shared tokens, 1 turn it cost" in shown.headline.sentence
+    assert "1 and 4 turns" in next(chip.value for chip in shown.chips if chip.label == "Workload")
+
+
+def test_runs_that_went_alike_are_one_row_of_the_protocol():
+    """What a server says after its first sentence, which may name a moment, splits no row."""
+    on, off = scenes.laptop()
+    chatty = tuple(
+        replace(
+            run,
+            protocol=replace(
+                run.protocol, flush_body=f"Cache flushed.\nPlease check the log of run {place}."
+            ),
+        )
+        for place, run in enumerate(on.runs)
+    )
+    shown = build_view(*scenes.compared((replace(on, runs=chatty), off)))
+    assert [row.slot for row in shown.protocol] == ["a", "b"]
+    assert "“Cache flushed.”" in shown.protocol[0].steps
+
+
+def test_the_first_table_follows_the_gate_and_shows_the_hit_rate():
+    """Gated rows first, then what explains them."""
+    shown = build_view(*scenes.compared(scenes.multi_turn()), gate=("e2e_p50",))
+    assert [row.metric for row in shown.cells[0].first] == ["e2e_p50", "hit_rate"]
+    assert "end-to-end latency" in shown.headline.sentence

@@ -6,25 +6,15 @@ characters.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.panel import Panel
-from rich.table import Table
 from rich.text import Text
 
 from radixbench.report.console.plain import clean
-from radixbench.report.model import FactorRow, ReportView, Tone
-
-ALWAYS_SHOWN = frozenset({"e2e_p50", "hit_rate"})
-_STYLES: dict[Tone, str] = {
-    "better": "green",
-    "worse": "red",
-    "neutral": "dim",
-    "caution": "yellow",
-    "refused": "magenta",
-}
+from radixbench.report.console.table import STYLES, shown_rows, table_lines
+from radixbench.report.model import FactorRow, ReportView
 
 
 def print_view(view: ReportView, console: Console | None = None) -> None:
@@ -67,13 +57,8 @@ def _plain_values(view: ReportView, row: FactorRow) -> Iterator[str]:
     yield f"{row.verdict} ({row.verdict_note})" if row.verdict_note else row.verdict
 
 
-def shown_rows(rows: Iterable[FactorRow]) -> list[FactorRow]:
-    """The rows that fit a terminal: gated ones, and those that explain them."""
-    return [row for row in rows if row.gated or row.metric in ALWAYS_SHOWN]
-
-
 def _print_rich(view: ReportView, console: Console) -> None:
-    style = _STYLES[view.headline.tone]
+    style = STYLES[view.headline.tone]
     body = Text(clean(view.headline.sentence))
     for detail in view.headline.details:
         body.append(f"\n{clean(detail)}", style="dim")
@@ -86,48 +71,12 @@ def _print_rich(view: ReportView, console: Console) -> None:
         )
     )
     if view.cells:
-        console.print(_table(view))
+        console.print()
+        for line in table_lines(view, console.width):
+            console.print(line)
+        console.print()
     for caveat in view.caveats:
-        line = Text(f"{caveat.mark} {caveat.code} ", style=f"bold {_STYLES[caveat.tone]}")
+        line = Text(f"{caveat.mark} {caveat.code} ", style=f"bold {STYLES[caveat.tone]}")
         line.append(clean(caveat.text), style="default not bold")
         line.append(f"\n  {clean(caveat.remedy)}", style="dim not bold")
         console.print(line)
-
-
-def _table(view: ReportView) -> Table:
-    comparison = view.kind == "comparison"
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("")
-    for arm in view.arms:
-        table.add_column(Text(clean(arm.name)), justify="right", style="default")
-    if comparison:
-        table.add_column("Factor", justify="right")
-        table.add_column("Verdict")
-    for cell in view.cells:
-        table.add_row(Text(clean(cell.title), style="bold"))
-        for row in shown_rows(cell.rows):
-            table.add_row(*_cells(row, comparison=comparison))
-    return table
-
-
-def _cells(row: FactorRow, *, comparison: bool) -> Iterator[Text]:
-    yield Text(f"  {row.title}")
-    yield _value(row.a.value, row.a.span, row.a.note)
-    if not comparison:
-        return
-    yield _value(row.b.value, row.b.span, row.b.note)
-    yield _value(row.factor.value, row.factor.span, "")
-    verdict = Text(row.verdict, style=_STYLES[row.tone])
-    for note, style in ((row.factor.note, "yellow"), (row.verdict_note, "dim")):
-        if note:
-            verdict.append(f" {clean(note)}", style=style)
-    yield verdict
-
-
-def _value(value: str, span: str, note: str) -> Text:
-    text = Text(clean(value))
-    if span:
-        text.append(f" ({span})", style="dim")
-    if note:
-        text.append(f" {clean(note)}", style="yellow")
-    return text

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Protocol
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.text import Text
 
 from radixbench.report import text
@@ -67,7 +67,7 @@ class ProgressDisplay:
             self._live = Progress(
                 TextColumn("{task.description}", markup=False),
                 BarColumn(bar_width=24),
-                MofNCompleteColumn(),
+                TextColumn("{task.fields[count]}", markup=False),
                 TextColumn("{task.fields[note]}", markup=False),
                 console=self._console,
                 transient=True,
@@ -93,17 +93,27 @@ class ProgressDisplay:
         self._draw(self._live, event)
 
     def _draw(self, live: Progress, event: ProgressEvent) -> None:
-        if self._runs is None or self._requests is None:
-            self._runs = live.add_task("runs", total=event.runs, note="")
-            self._requests = live.add_task("", total=None, note="")
-        finished = event.run if event.stage == "saved" else event.run - 1
-        live.update(self._runs, completed=max(finished, 0), total=event.runs, note=_left(event))
+        if self._runs is None:
+            self._runs = live.add_task("runs", total=None, count="", note="")
+        finished = max(event.run if event.stage == "saved" else event.run - 1, 0)
+        if event.runs:
+            count = _count(finished, event.runs)
+            live.update(self._runs, completed=finished, total=event.runs, count=count, note=_left(event))
+        self._draw_requests(live, event)
+
+    def _draw_requests(self, live: Progress, event: ProgressEvent) -> None:
+        """The second bar: a new one where the total isn't known, for a bar never forgets the one it had."""
+        if self._requests is None or not event.total:
+            if self._requests is not None:
+                live.remove_task(self._requests)
+            self._requests = live.add_task(describe(event), total=None, count="", note="")
+            return
         live.update(
             self._requests,
             description=describe(event),
             completed=event.done,
-            total=event.total or None,
-            note="",
+            total=event.total,
+            count=_count(event.done, event.total),
         )
 
     def _tell(self, event: ProgressEvent) -> None:
@@ -132,6 +142,10 @@ def describe(event: ProgressEvent) -> str:
         parts.append(f"seed {event.seed}")
     stage = _STAGE_WORDS.get(event.stage, event.stage)
     return clean(f"{stage} {', '.join(parts)}" if parts else event.text or stage.rstrip(","))
+
+
+def _count(done: int, total: int) -> str:
+    return f"{done}/{total}"
 
 
 def _left(event: ProgressEvent) -> str:
