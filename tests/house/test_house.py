@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from radixbench import __version__
+from radixbench.metrics.registry import METRICS
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "radixbench"
@@ -146,3 +147,19 @@ def test_a_module_is_run_as_the_script_is() -> None:
         [sys.executable, "-m", "radixbench", "--version"], capture_output=True, text=True, check=True
     )
     assert done.stdout == f"radixbench {__version__}\n"
+
+
+def test_the_readme_quotes_the_registry() -> None:
+    """The README's table of metrics is the registry's, word for word."""
+    readme = (ROOT / "README.md").read_text()
+    for metric in METRICS.values():
+        assert f"| `{metric.name}` | {metric.unit} | {metric.formula} |" in readme
+
+
+def test_the_committed_report_is_that_of_the_committed_captures(tmp_path: Path) -> None:
+    """The example page is what the example captures give today."""
+    pair = [f"captures/example/{mode}.json.gz" for mode in ("on", "off")]
+    page = tmp_path / "example.html"
+    command = [sys.executable, "-m", "radixbench", "compare", *pair, "--report", str(page)]
+    subprocess.run(command, capture_output=True, check=True, cwd=ROOT)
+    assert page.read_text() == (ROOT / "reports" / "example.html").read_text()
