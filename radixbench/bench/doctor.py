@@ -6,7 +6,6 @@ prompt twice and wants to see the cache hit, so that the whole chain is known to
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -19,7 +18,7 @@ from radixbench.capture.environment import available_memory_bytes, collect
 from radixbench.client.http import ServerClient
 from radixbench.client.loop import run as run_loop
 from radixbench.errors import RadixbenchError
-from radixbench.model.device import device_name, pick_device, pick_dtype
+from radixbench.model.device import device_name, pick_device, pick_dtype, pick_threads, usable_cores
 from radixbench.scenario.model import Scenario
 from radixbench.telemetry.probes import pick_probe
 
@@ -49,6 +48,8 @@ def examine() -> Iterator[Check]:
             yield check()
         except RadixbenchError as error:
             yield Check(check.__name__.strip("_"), "fault", error.message, error.remedy)
+        except OSError as error:
+            yield Check(check.__name__.strip("_"), "fault", str(error), "mend the path or its permissions")
 
 
 def _packages() -> Check:
@@ -62,7 +63,7 @@ def _packages() -> Check:
 
 
 def _cores() -> Check:
-    cores = os.cpu_count() or 1
+    cores = usable_cores()
     if cores < 2:
         return Check(
             "cores",
@@ -70,7 +71,7 @@ def _cores() -> Check:
             "one core: client and server take it from each other",
             "use two or more; ratios stay usable, absolute figures don't",
         )
-    return Check("cores", "ok", f"{cores} cores; the server takes {cores - 1}, the client the other")
+    return Check("cores", "ok", f"{cores} cores; the server takes {pick_threads(None)}, the client the other")
 
 
 def _memory() -> Check:

@@ -46,9 +46,13 @@ def pick_threads(wish: int | None) -> int:
         if wish < 1:
             raise ModelError(f"{wish} threads", remedy="use at least 1")
         return wish
+    return max(usable_cores() - 1, 1)
+
+
+def usable_cores() -> int:
+    """Cores this process may use, which are fewer than the machine's in a container or under ``taskset``."""
     affinity = getattr(os, "sched_getaffinity", None)
-    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
-    return max(cores - 1, 1)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def device_name(device: Device) -> str:

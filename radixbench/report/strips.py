@@ -1,4 +1,8 @@
-"""When the driver said that clocks were held back: reasons as stretches of time, and how much of it."""
+"""When the driver said that clocks were held back: reasons as stretches of time, and how much of it.
+
+A strip draws at most ``MAX_STRETCHES``, shared out among the reasons of each arm and over time, of
+neighbours the longest; its title says how many it leaves out.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +15,8 @@ from radixbench.report.evidence import Evidence
 from radixbench.report.model import Panel, Row
 from radixbench.telemetry import reasons
 
+MAX_STRETCHES = 600
 _GAP_INTERVALS = 2.5
-_MAX_ROWS = 600
 
 AtSeconds = Callable[[Evidence, Run, int], float]
 
@@ -25,16 +29,18 @@ def reason_panel(
     if not rows:
         return None
     named = list(dict.fromkeys(str(row["reason"]) for row in rows))
+    drawn = _thinned(rows)
+    missing = _left_out(len(rows), len(drawn))
     return Panel(
         key=f"clocks-reasons-{device}",
         kind="reasons",
-        title=f"GPU {device}: reasons for lower clocks, as the driver gave them",
-        summary=f"Throttle reasons over time on GPU {device}: {text.several(named)}.",
+        title=f"GPU {device}: reasons for lower clocks, as the driver gave them{missing}",
+        summary=f"Throttle reasons over time on GPU {device}: {text.several(named)}{missing}.",
         x_title=x_title,
         y_title="reason",
         series=tuple(side.arm.name for side in sides),
         slots=tuple(side.arm.slot for side in sides),
-        rows=tuple(rows[:_MAX_ROWS]),
+        rows=tuple(drawn),
         x_domain=(0.0, end),
         inset=inset,
         legend=False,
@@ -54,6 +60,36 @@ def _stretches(side: Evidence, run: Run, at: AtSeconds, device: int) -> Iterable
                 "series": side.arm.name,
                 "tip": f"{side.arm.name}: {name} for {text.duration((end - start) / 1e9)}",
             }
+
+
+def _thinned(rows: Sequence[Row]) -> Sequence[Row]:
+    """As many stretches as a strip takes, in their order: no arm, reason or time vanishes for another's sake."""
+    if len(rows) <= MAX_STRETCHES:
+        return rows
+    groups: dict[tuple[object, object], list[int]] = {}
+    for place, row in enumerate(rows):
+        groups.setdefault((row["series"], row["reason"]), []).append(place)
+    share = MAX_STRETCHES // len(groups)
+    kept: set[int] = set()
+    for places in groups.values():
+        parts = min(share, len(places))
+        for i in range(parts):
+            part = places[i * len(places) // parts : (i + 1) * len(places) // parts]
+            kept.add(max(part, key=lambda place: _length(rows[place])))
+    return [row for place, row in enumerate(rows) if place in kept]
+
+
+def _length(row: Row) -> float:
+    start, end = row["t"], row["t2"]
+    assert isinstance(start, float)
+    assert isinstance(end, float)
+    return end - start
+
+
+def _left_out(found: int, drawn: int) -> str:
+    return (
+        "" if drawn == found else f" ({text.count(found - drawn)} of {text.count(found)} stretches left out)"
+    )
 
 
 def _shown(sample: GpuSample) -> tuple[str, ...]:

@@ -17,7 +17,6 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from types import FrameType
 
-import uvloop
 from aiohttp import web
 
 from radixbench.clock import Clock, MonotonicClock, anchor
@@ -33,6 +32,11 @@ from radixbench.server.relay import relay_to
 from radixbench.server.routes import make_app
 from radixbench.server.service import Service
 from radixbench.server.steplog import StepLog
+
+try:
+    import uvloop
+except ImportError:  # a platform without it
+    uvloop = None
 
 _LAST_WORDS_S = 1.0
 
@@ -50,7 +54,7 @@ def serve(config: ServerConfig) -> int:
             if config.exit_on_stdin_eof:
                 _watch_stdin()
             backend = build_backend(config, clock, log.message)
-            with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            with asyncio.Runner(loop_factory=uvloop.new_event_loop if uvloop else None) as runner:
                 return runner.run(_serve_until_told(config, backend, log, clock, listener))
     except _LeaveError:
         return EXIT_OK

@@ -73,6 +73,8 @@ def chat_order(body: ChatBody, tokenizer: Tokenizer) -> Order:
     """What a chat body asks; raises ``RequestError`` for a conversation the model's template refuses."""
     try:
         prompt = tuple(tokenizer.render_chat(body.messages))
+    except RequestError:
+        raise
     except Exception as error:
         raise RequestError(f"the model's chat template refuses these messages: {error}") from error
     return Order(

@@ -13,8 +13,10 @@ import uvloop
 from radixbench.client import loop
 
 INTERRUPTED = """
-import asyncio, sys
+import asyncio, signal
 from radixbench.client.loop import run
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started us may ignore it
 
 async def main():
     print("up", flush=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.server.conftest import Front, fake, open_front
@@ -60,6 +61,49 @@ async def test_gauges_describe_the_pool() -> None:
     assert (
         after["sglang:token_usage"] == after["sglang:num_running_reqs"] == after["sglang:num_queue_reqs"] == 0
     )
+
+
+COUNTERS = {
+    "cached_tokens",
+    "evicted_tokens",
+    "generation_tokens",
+    "num_aborted_requests",
+    "num_requests",
+    "num_retracted_requests",
+    "prompt_tokens",
+}
+GAUGES = {
+    "cache_hit_rate",
+    "kv_available_tokens",
+    "kv_evictable_tokens",
+    "max_total_num_tokens",
+    "new_token_ratio",
+    "num_queue_reqs",
+    "num_running_reqs",
+    "num_used_tokens",
+    "page_size",
+    "token_usage",
+}
+HISTOGRAMS = {
+    "e2e_request_latency_seconds",
+    "inter_token_latency_seconds",
+    "queue_time_seconds",
+    "time_to_first_token_seconds",
+}
+KINDS = {"counter": COUNTERS, "gauge": GAUGES, "histogram": HISTOGRAMS}
+
+
+@pytest.mark.parametrize("used", [False, True])
+async def test_the_names_are_these(front: Front, used: bool) -> None:
+    """Dashboards find every name with its kind and a help text, before the first request as after it."""
+    if used:
+        await front.complete([1] * 20, max_tokens=3)
+    async with front.session.get("/metrics") as response:
+        families = list(text_string_to_metric_families(await response.text()))
+    assert sorted((family.name, family.type) for family in families) == sorted(
+        (f"sglang:{name}", kind) for kind, names in KINDS.items() for name in names
+    )
+    assert all(family.documentation for family in families)
 
 
 async def test_two_servers_in_one_process_count_apart() -> None:

@@ -10,10 +10,12 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
 
+import psutil
 import pytest
 
 from radixbench.cli.main import run
@@ -103,6 +105,46 @@ def test_it_starts_without_torch_and_says_what_people_grep_for() -> None:
         assert "k3y-of-mine" not in text
         assert "max_total_num_tokens=65536, chunked_prefill_size=4096" in text
         assert "Tree cache initialized: source=default impl=RadixCache" in text
+
+
+def test_only_this_host_can_reach_it_by_default() -> None:
+    """Without --host a server listens on 127.0.0.1 alone: another address of the same host finds nobody."""
+    with serving() as (_, url, _):
+        host, _, port = url.removeprefix("http://").rpartition(":")
+        assert host == "127.0.0.1"
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.2", int(port)), timeout=5)
+
+
+def test_it_serves_without_uvloop() -> None:
+    """A platform without the faster event loop gets Python's own: requests, signals and exit code are the same."""
+    script = (
+        "import sys\n"
+        "sys.modules['uvloop'] = None\n"
+        "from radixbench.cli.main import run\n"
+        "sys.exit(run(['serve', '--runner', 'fake', '--port', '0']))\n"
+    )
+    with serving(command=[sys.executable, "-c", script]) as (process, url, _):
+        assert complete(url, prompt=[1], max_tokens=2)["usage"]
+        process.send_signal(signal.SIGTERM)
+        _, rest = process.communicate(timeout=10)
+        assert process.returncode == 0, rest
+        assert "Traceback" not in rest
+
+
+TINY = (sys.executable, "-m", "radixbench", "serve", "--threads", "2", "--port", "0")
+
+
+@pytest.mark.parametrize("command", [COMMAND, TINY], ids=["scripted", "tiny"])
+def test_an_idle_server_does_not_spin(command: Sequence[str]) -> None:
+    """Between requests all its threads sleep: they take less than a tenth of one core's time."""
+    with serving(command=command) as (process, url, _):
+        complete(url, prompt=[1] * 64, max_tokens=8)
+        server = psutil.Process(process.pid)
+        before = server.cpu_times()
+        time.sleep(1.5)
+        after = server.cpu_times()
+        assert after.user + after.system - before.user - before.system < 0.15
 
 
 def refused(capsys: pytest.CaptureFixture[str], *flags: str) -> str:
