@@ -4,6 +4,7 @@
     ├── UsageError            (2)   a flag, scenario or input file is wrong
     │   ├── ScenarioError           a scenario file or a flag that overrides it
     │   ├── CaptureError            a capture file: truncated, foreign, unknown key, NaN
+    │   ├── LogError                a server's log: missing, empty, binary, something else
     │   ├── ModelError              a model that is missing, damaged or can't be served
     │   ├── OutputError             an output that can't be written
     │   └── PortError               a port that is taken
@@ -52,6 +53,10 @@ class ScenarioError(UsageError):
 
 class CaptureError(UsageError):
     """A capture file can't be read as one."""
+
+
+class LogError(UsageError):
+    """A file can't be read as a server's log."""
 
 
 class ModelError(UsageError):

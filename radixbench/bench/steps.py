@@ -6,7 +6,8 @@ import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
-from radixbench.logs.line import parse_line
+from radixbench.logs.scan import LogScan
+from radixbench.logs.timeline import Timeline
 from radixbench.records import FinishRecord, StepRecord
 
 _PATIENCE = 20
@@ -46,8 +47,9 @@ class LogTail:
     def _parse(self, start_ns: int) -> LogPart:
         with self._path.open("rb") as log:
             log.seek(self._offset)
-            text = log.read().decode(errors="replace")
-        records = [record for line in text.splitlines() if (record := parse_line(line)) is not None]
+            lines = log.read().decode(errors="replace").split("\n")
+        scan = LogScan(Timeline())
+        records = [record.exact for record in (*scan.feed(lines), *scan.finish())]
         steps = tuple(r for r in records if isinstance(r, StepRecord) and r.start_ns >= start_ns)
         finishes = tuple(r for r in records if isinstance(r, FinishRecord) and r.entry_ns >= start_ns)
         return LogPart(steps=steps, finishes=finishes, complete=_unbroken(steps))

@@ -9,6 +9,7 @@ client chooses its request id and must not be able to forge a line.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from urllib.parse import quote, unquote
 
 from radixbench.records import FinishRecord, StepRecord
@@ -100,8 +101,23 @@ def parse_line(text: str) -> StepRecord | FinishRecord | None:
     return None
 
 
+def step_from(phase: str, words: Mapping[str, str]) -> StepRecord:
+    """The record of a batch line of ours, from its labels and what stands behind them.
+
+    Raises ``KeyError`` or ``ValueError`` if the exact integers aren't all there.
+    """
+    return _prefill_from(words) if phase == "prefill" else _decode_from(words)
+
+
 def _parse_prefill(body: str) -> StepRecord:
-    pairs = dict(_PAIR.findall(body))
+    return _prefill_from(dict(_PAIR.findall(body)))
+
+
+def _parse_decode(body: str) -> StepRecord:
+    return _decode_from(dict(_PAIR.findall(body)))
+
+
+def _prefill_from(pairs: Mapping[str, str]) -> StepRecord:
     return StepRecord(
         phase="prefill",
         new_seq=int(pairs["#new-seq"]),
@@ -116,8 +132,7 @@ def _parse_prefill(body: str) -> StepRecord:
     )
 
 
-def _parse_decode(body: str) -> StepRecord:
-    pairs = dict(_PAIR.findall(body))
+def _decode_from(pairs: Mapping[str, str]) -> StepRecord:
     running = int(pairs["#running-req"])
     return StepRecord(
         phase="decode",
@@ -133,7 +148,7 @@ def _parse_decode(body: str) -> StepRecord:
     )
 
 
-def _parse_exact(pairs: dict[str, str]) -> dict[str, int]:
+def _parse_exact(pairs: Mapping[str, str]) -> dict[str, int]:
     return {
         "step": int(pairs["step"]),
         "start_ns": int(pairs["start-ns"]),

@@ -1,0 +1,43 @@
+"""A server's arguments as it prints them when it starts, in any of the forms that servers use.
+
+SGLang up to 0.5.18 prints a dataclass (``server_args=ServerArgs(model_path='…', …)``), later versions and our own
+server a dictionary (``server_args={'model_path': '…', …}``), vLLM ``args: Namespace(…)`` or a dictionary. None
+of them is evaluated: the text comes from a file.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from radixbench.logs.literals import Fields, read_literal
+
+_OPENING = re.compile(r"server_args=(?:[A-Za-z_][\w.]*\(|\{)|\bargs: (?:Namespace\(|\{)|\bNamespace\(")
+
+
+class Arguments(NamedTuple):
+    """The arguments that are whole; ``whole`` is false where the text breaks off before the last one ends."""
+
+    values: dict[str, Any]
+    whole: bool
+
+
+def read_arguments(text: str) -> Arguments | None:
+    """The first statement of arguments in ``text``, if there is one."""
+    opening = _OPENING.search(text)
+    if opening is None:
+        return None
+    fields = Fields(text.rstrip(), opening.end())
+    values = {
+        field.name: read_literal(text[field.start : field.end]) for field in fields if field.end is not None
+    }
+    return Arguments(values, fields.closed)
+
+
+def parse_server_args(text: str) -> dict[str, Any] | None:
+    """Each argument by its name, as a Python value; of a text that breaks off, those that are whole.
+
+    ``None`` if ``text`` states no arguments. What is no literal (a device, an object) stays text.
+    """
+    arguments = read_arguments(text)
+    return None if arguments is None else arguments.values

@@ -1,0 +1,1 @@
+"""Printed times, read without a calendar library: they are many."""

@@ -1,0 +1,1 @@
+"""What other programs put around a line of a server's log."""
