@@ -62,6 +62,8 @@ def check_outputs(inputs: Sequence[Path], *outputs: Path) -> None:
 
     refuse_same_file(*{path.resolve(): path for path in inputs}.values(), *outputs)
     for path in outputs:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise OutputError(f"{path}: is no regular file", remedy="name a file")
         check_folder(path)
         if path.exists() and path.name.endswith(SUFFIXES):
             raise OutputError(

@@ -20,6 +20,9 @@ from radixbench.logs.timeline import Timeline
 from radixbench.logs.vllm.dialect import Vllm
 
 _Words = list[tuple[str, Dialect]]
+_NOTHING = Parsed(None)
+_ACCESS, _NEAR, _ANSWERED = "INFO:  ", 48, " OK"
+"""An access line of uvicorn has this level near its begin, and this end."""
 
 
 class LogScan:
@@ -42,37 +45,29 @@ class LogScan:
     def feed_bulk(self, lines: list[str]) -> Iterator[LogRecord | tuple[BatchRows, ...]]:
         """The same in order, but batch lines between two other records come together, a shape at a time."""
         words = self._words_in(lines)
-        take = self._sglang.take
-        line_no = self.counts.read
+        before = self.counts.read
         self.counts.read += len(lines)
         kinds: Counter[str] = Counter()
-        passed_over = taken = 0
-        for line in lines:
-            line_no += 1
-            if self._open:
-                kind, records = self._read_open(line_no, line, words)
-            else:
-                for word, _ in words:
-                    if word in line:
-                        break
-                else:
-                    passed_over += 1
+        place = taken = 0
+        while place < len(lines):
+            if not self._open and BATCH in lines[place]:
+                run = self._sglang.take(lines, place, before)
+                if run:
+                    place += run
+                    taken += run
                     continue
-                kind = take(line_no, line)
-                if kind is not None:
-                    kinds[kind] += 1
-                    taken += 1
-                    continue
-                kind, records = self._read(line_no, line, words)
-            kinds[kind or "other"] += 1
+            place += 1
+            kind, records = self._line(before + place, lines[place - 1], words)
+            if kind is not None:
+                kinds[kind] += 1
             if records:
                 if taken:
-                    yield self._drained()
+                    yield self._drained(kinds)
                     taken = 0
                 yield from self._counted(records)
         if taken:
-            yield self._drained()
-        kinds["other"] += passed_over
+            yield self._drained(kinds)
+        kinds["other"] += len(lines) - sum(kinds.values())
         self.counts.by_kind.update(kinds)
 
     def finish(self) -> Iterator[LogRecord]:
@@ -83,10 +78,30 @@ class LogScan:
         self._open = False
 
     def _words_in(self, lines: list[str]) -> _Words:
-        """The words to look for, line by line. A log under load is mostly batch lines, which need no search."""
-        rest = "\n".join([line for line in lines if "ill batch" not in line and "Decode batch" not in line])
+        """The words to look for, line by line.
+
+        A log under load is mostly batch lines and access lines of the HTTP server, which hold none but ``BATCH``.
+        """
+        rest = "\n".join(
+            [
+                line
+                for line in lines
+                if "ill batch" not in line
+                and "Decode batch" not in line
+                and not (line.endswith(_ANSWERED) and line.find(_ACCESS, 0, _NEAR) >= 0)
+            ]
+        )
         found = [(word, dialect) for dialect in self._dialects for word in dialect.markers if word in rest]
         return [(BATCH, self._sglang), *found]
+
+    def _line(self, line_no: int, line: str, words: _Words) -> Parsed:
+        """One line for itself; most hold none of the words."""
+        if self._open:
+            return self._read_open(line_no, line, words)
+        for word, _ in words:
+            if word in line:
+                return self._read(line_no, line, words)
+        return _NOTHING
 
     def _read_open(self, line_no: int, line: str, words: _Words) -> Parsed:
         """A line that may continue the statement before it; if not, it stands for itself."""
@@ -113,9 +128,10 @@ class LogScan:
         self._open = any(one.open for one in self._dialects)
         return parsed
 
-    def _drained(self) -> tuple[BatchRows, ...]:
+    def _drained(self, kinds: Counter[str]) -> tuple[BatchRows, ...]:
         drained = self._sglang.drain()
         for rows in drained:
+            kinds[rows.kind] += len(rows)
             self.counts.by_dialect["radixbench" if rows.ours else "sglang"] += len(rows)
         return drained
 

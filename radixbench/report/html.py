@@ -1,27 +1,10 @@
-"""A ``ReportView`` as one self-contained HTML file that works offline, from ``file://`` and in an e-mail.
-
-Every figure is in the page as a still SVG and as a live chart that takes its place where scripts run.
-The page forbids itself the network by its content security policy. All text is escaped by the
-template; only what this package draws itself goes in as it is. Equal views give equal bytes.
-"""
+"""A ``ReportView`` as one self-contained HTML file that works offline, from ``file://`` and in an e-mail."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from functools import cache
-from pathlib import Path
-from typing import Any
+from radixbench.report import page
+from radixbench.report.model import FigureKey, ReportView
 
-import jinja2
-from markupsafe import Markup
-
-from radixbench.report import charts
-from radixbench.report.model import Figure, FigureKey, Panel, ReportView
-from radixbench.report.palette import DARK, LIGHT, NAMED, Palette
-
-_TEMPLATES = Path(__file__).parent / "templates"
 _SHORT_TITLES: dict[FigureKey, str] = {
     "ttft": "TTFT",
     "throughput": "Throughput",
@@ -30,92 +13,15 @@ _SHORT_TITLES: dict[FigureKey, str] = {
     "clocks": "Clocks",
     "prefill": "Prefill",
 }
-_UNSAFE_IN_SCRIPT = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnPanel:
-    """A panel with its still picture."""
-
-    key: str
-    title: str
-    summary: str
-    svg: Markup
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnFigure:
-    """A figure with its panels drawn."""
-
-    figure: Figure
-    panels: tuple[DrawnPanel, ...]
 
 
 def render(view: ReportView) -> str:
     """The whole page."""
-    panels = [panel for figure in view.figures for panel in figure.panels]
-    return (
-        _environment()
-        .get_template("report.html.j2")
-        .render(
-            view=view,
-            figures=[
-                DrawnFigure(figure, tuple(_drawn(panel) for panel in figure.panels))
-                for figure in view.figures
-            ],
-            short_titles=_SHORT_TITLES,
-            style=_trusted(_colours() + _file("style.css")),
-            theme_script=_trusted(_file("theme.js")),
-            plots_script=_trusted(_file("plots.js")),
-            runtime=_trusted(charts.runtime()) if panels else "",
-            specs=script_json({panel.key: charts.live(panel, NAMED) for panel in panels}) if panels else "",
-        )
+    return page.fill(
+        "report.html.j2",
+        view.figures,
+        title=view.title,
+        view=view,
+        figures=[page.drawn(figure) for figure in view.figures],
+        short_titles=_SHORT_TITLES,
     )
-
-
-def script_json(value: Any) -> Markup:
-    """JSON that no string within can lead out of its script element."""
-    document = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-    for character, escaped in _UNSAFE_IN_SCRIPT.items():
-        document = document.replace(character, escaped)
-    return _trusted(document)
-
-
-def _drawn(panel: Panel) -> DrawnPanel:
-    picture = charts.svg(panel, NAMED, font="inherit")
-    return DrawnPanel(panel.key, panel.title, panel.summary, _trusted(picture))
-
-
-def _trusted(text: str) -> Markup:
-    return Markup(text)  # noqa: S704 - made by this package or by the drawing library, which escapes
-
-
-@cache
-def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
-@cache
-def _file(name: str) -> str:
-    return (_TEMPLATES / name).read_text(encoding="utf-8")
-
-
-def _colours() -> str:
-    light, dark = _variables(LIGHT), _variables(DARK)
-    return (
-        f":root{{{light}}}\n"
-        f':root[data-theme="dark"]{{{dark}}}\n'
-        f'@media (prefers-color-scheme: dark){{:root:not([data-theme="light"]){{{dark}}}}}\n'
-        f"@media print{{:root:root:root{{{light}}}}}\n"
-    )
-
-
-def _variables(palette: Palette) -> str:
-    pairs: Iterable[tuple[str, str]] = asdict(palette).items()
-    return "".join(f"--{name}:{value};" for name, value in pairs)

@@ -7,15 +7,16 @@ get the panel's summary and the figure's table instead.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import altair as alt
 
-from radixbench.report.model import Panel, PanelKind, Row, Slot
+from radixbench.report import time_marks
+from radixbench.report.encodings import HOVER, arms, data, legend, tip
+from radixbench.report.model import Panel, PanelKind, Slot
 from radixbench.report.palette import Palette
 
-_HOVER = "hover"
 _STRIP_HEIGHT = 26
 _HEIGHTS: dict[PanelKind, int] = {
     "curve": 280,
@@ -24,6 +25,7 @@ _HEIGHTS: dict[PanelKind, int] = {
     "timeline": 130,
     "reasons": _STRIP_HEIGHT,
     "batches": 190,
+    "lines": 130,
 }
 _SHAPES: dict[Slot, str] = {"a": "circle", "b": "square"}
 
@@ -33,42 +35,19 @@ def chart(panel: Panel, palette: Palette, *, hover: bool = True) -> alt.LayerCha
 
     Without ``hover``, marks that only serve it are left out: what a still picture needs.
     """
-    layers = [layer for layer in _BUILDERS[panel.kind](panel, palette) if hover or layer.name != _HOVER]
+    layers = [layer for layer in _BUILDERS[panel.kind](panel, palette) if hover or layer.name != HOVER]
     height = _HEIGHTS[panel.kind]
     if panel.kind == "reasons":
         height = _STRIP_HEIGHT * len({(row["reason"], row["series"]) for row in panel.rows})
-    return alt.layer(*layers, data=_data(panel.rows)).properties(height=height)
-
-
-def _data(rows: Sequence[Row]) -> alt.InlineData:
-    return alt.InlineData(values=[{k: v for k, v in row.items() if k != "facet"} for row in rows])
-
-
-def _legend(panel: Panel, **style: Any) -> alt.Legend | None:
-    if not panel.legend or len(panel.series) < 2:
-        return None
-    return alt.Legend(title=None, orient="top", **style)
-
-
-def _arms(panel: Panel, palette: Palette, **style: Any) -> alt.Color:
-    colours = [palette.a if slot == "a" else palette.b for slot in panel.slots]
-    return alt.Color(
-        "series:N",
-        scale=alt.Scale(domain=list(panel.series), range=colours),
-        legend=_legend(panel, **style),
-    )
+    return alt.layer(*layers, data=data(panel.rows)).properties(height=height)
 
 
 def _shape(panel: Panel) -> alt.Shape:
     return alt.Shape(
         "series:N",
         scale=alt.Scale(domain=list(panel.series), range=[_SHAPES[slot] for slot in panel.slots]),
-        legend=_legend(panel),
+        legend=legend(panel),
     )
-
-
-def _tip() -> alt.Tooltip:
-    return alt.Tooltip("tip:N")
 
 
 def _curve(panel: Panel, palette: Palette) -> list[alt.Chart]:
@@ -81,14 +60,14 @@ def _curve(panel: Panel, palette: Palette) -> list[alt.Chart]:
         x = alt.X("x:N", title=panel.x_title, axis=alt.Axis(labelAngle=0))
     y = _height(panel)
     line = (
-        alt.Chart(_data(panel.marks))
+        alt.Chart(data(panel.marks))
         .mark_line(strokeWidth=2, aria=False)
-        .encode(x=x, y=y, color=_arms(panel, palette))
+        .encode(x=x, y=y, color=arms(panel, palette))
     )
     points = (
         alt.Chart()
         .mark_point(size=64, filled=False, strokeWidth=1.8, opacity=0.95)
-        .encode(x=x, y=y, color=_arms(panel, palette), shape=_shape(panel), tooltip=_tip())
+        .encode(x=x, y=y, color=arms(panel, palette), shape=_shape(panel), tooltip=tip())
     )
     return [line, points]
 
@@ -140,109 +119,22 @@ def _against_expectation(
     bar = (
         alt.Chart()
         .mark_bar(stroke=palette.muted, strokeWidth=1, fill=palette.expected, cornerRadius=1, aria=False)
-        .encode(x=x, xOffset=seed, y=y, y2="high:Q", tooltip=_tip())
+        .encode(x=x, xOffset=seed, y=y, y2="high:Q", tooltip=tip())
     )
     point = (
         alt.Chart()
         .mark_point(size=60, filled=True, stroke=palette.paper, strokeWidth=1)
-        .encode(x=x, xOffset=seed, y=alt.Y("measured:Q"), color=_arms(panel, palette), tooltip=_tip())
+        .encode(x=x, xOffset=seed, y=alt.Y("measured:Q"), color=arms(panel, palette), tooltip=tip())
     )
     return [bar, point]
-
-
-def _time(panel: Panel) -> alt.X:
-    domain = list(panel.x_domain) if panel.x_domain else alt.Undefined
-    return alt.X(
-        "t:Q", title=panel.x_title, scale=alt.Scale(domain=domain, nice=False), axis=alt.Axis(grid=False)
-    )
-
-
-def _timeline(panel: Panel, palette: Palette) -> list[alt.Chart]:
-    colour = _arms(panel, palette, symbolOpacity=1, symbolType="square")
-    windows = (
-        alt.Chart(_data(panel.marks))
-        .mark_rect(opacity=0.13, aria=False)
-        .encode(x=_time(panel), x2="t2:Q", color=colour, tooltip=_tip())
-    )
-    y = alt.Y(
-        "y:Q",
-        title=panel.y_title,
-        scale=alt.Scale(domain=[0, panel.y_top], nice=False),
-        axis=alt.Axis(tickCount=4, minExtent=panel.inset),
-    )
-    line = (
-        alt.Chart()
-        .mark_line(strokeWidth=1.2, interpolate="step-after", aria=False)
-        .encode(x=_time(panel), y=y, color=colour, detail="run:N")
-    )
-    points = (
-        alt.Chart(name=_HOVER)
-        .mark_point(size=30, filled=True, opacity=0, aria=False)
-        .encode(x=_time(panel), y=y, color=colour, tooltip=_tip())
-    )
-    return [windows, *_rules(panel, palette, y), line, points]
-
-
-def _rules(panel: Panel, palette: Palette, y: alt.Y) -> list[alt.Chart]:
-    if not panel.rules:
-        return []
-    data = _data(panel.rules)
-    rule = alt.Chart(data).mark_rule(strokeDash=[4, 3], color=palette.muted, aria=False).encode(y=y)
-    label = (
-        alt.Chart(data)
-        .mark_text(align="left", baseline="bottom", dx=4, dy=-2, fontSize=10, color=palette.muted, aria=False)
-        .encode(y=y, x=alt.value(0), text="label:N")
-    )
-    return [rule, label]
-
-
-def _reasons(panel: Panel, palette: Palette) -> list[alt.Chart]:
-    strip = (
-        alt.Chart()
-        .mark_bar(height=alt.RelativeBandSize(band=0.75), aria=False)
-        .encode(
-            x=_time(panel),
-            x2="t2:Q",
-            y=alt.Y(
-                "reason:N",
-                title=panel.y_title,
-                axis=alt.Axis(labelLimit=panel.inset - 4, minExtent=panel.inset),
-            ),
-            yOffset=alt.YOffset("series:N", scale=alt.Scale(domain=list(panel.series))),
-            color=_arms(panel, palette),
-            tooltip=_tip(),
-        )
-    )
-    return [strip]
-
-
-def _batches(panel: Panel, palette: Palette) -> list[alt.Chart]:
-    top = [0, panel.y_top] if panel.y_top else alt.Undefined
-    scale = alt.Scale(domain=list(panel.series), range=[palette.computed, palette.cached])
-    legend = _legend(panel)
-    bars = (
-        alt.Chart()
-        .mark_rect(strokeWidth=0.8, aria=False)
-        .encode(
-            x=_time(panel),
-            x2="t2:Q",
-            y=alt.Y(
-                "y:Q", title=panel.y_title, scale=alt.Scale(domain=top, nice=True), axis=alt.Axis(format=",d")
-            ),
-            y2="y2:Q",
-            fill=alt.Fill("series:N", scale=scale, legend=legend),
-            stroke=alt.Stroke("series:N", scale=scale, legend=legend),
-            tooltip=_tip(),
-        )
-    )
-    return [bars]
 
 
 _BUILDERS: dict[PanelKind, Callable[[Panel, Palette], list[Any]]] = {
     "curve": _curve,
     "expected": _expected,
     "turns": _turns,
-    "timeline": _timeline,
-    "reasons": _reasons,
-    "batches": _batches,
+    "timeline": time_marks.timeline,
+    "reasons": time_marks.reasons,
+    "batches": time_marks.batches,
+    "lines": time_marks.lines,
 }

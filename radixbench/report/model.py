@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 Tone = Literal["better", "worse", "neutral", "caution", "refused"]
-FigureKey = Literal["ttft", "throughput", "cached", "turns", "clocks", "prefill"]
+FigureKey = Literal["ttft", "throughput", "cached", "turns", "clocks", "prefill", "timeline"]
 Slot = Literal["a", "b"]
-PanelKind = Literal["curve", "expected", "turns", "timeline", "reasons", "batches"]
+PanelKind = Literal["curve", "expected", "turns", "timeline", "reasons", "batches", "lines"]
 Row: TypeAlias = dict[str, str | float | int | bool | None]
 
 
@@ -105,8 +105,8 @@ class Panel:
 
     ``rows`` are drawn by ``kind``; ``series`` names the legend's entries in their order. ``slots`` are the
     arms that the entries stand for, where they stand for arms: they decide the colours.
-    ``marks`` are rows of a second layer: run windows on a time axis, means on a curve. ``rules`` are
-    horizontal reference lines. ``log_y`` asks for a logarithmic axis. ``x_domain``, ``y_top`` and
+    ``marks`` are rows of a second layer: run windows or moments on a time axis, means on a curve. ``rules`` are
+    horizontal reference lines. ``x_ticks`` are places on a time axis with the clock time to print there. ``log_y`` asks for a logarithmic axis. ``x_domain``, ``y_top`` and
     ``inset`` (pixels left of the plot) are shared by panels that are to be compared by eye; the first
     of them carries the ``legend``.
     """
@@ -127,6 +127,7 @@ class Panel:
     y_top: float | None = None
     inset: int = 0
     legend: bool = True
+    x_ticks: tuple[tuple[float, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

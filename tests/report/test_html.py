@@ -13,7 +13,8 @@ from itertools import pairwise
 import pytest
 
 from radixbench.report import charts
-from radixbench.report.html import render, script_json
+from radixbench.report.html import render
+from radixbench.report.page import script_json
 from radixbench.report.view import build_view
 from tests.report import scenes
 from tests.report.views import view

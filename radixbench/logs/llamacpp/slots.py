@@ -82,6 +82,8 @@ _MATCH = _Form(
 )
 _SELECT = _Form("slot_select", {"sim_best": "sim_best", "f_sim_best": "sim_best", "f_keep": "f_keep"}, "")
 _SHIFT = _Form("other", {}, "")
+_EACH_TOKEN = ("n_gen", "n_decoded")
+"""With these words and ``n_remaining`` a verbose server prints every token; they tell nothing more."""
 
 
 def read_slot(message: str) -> Said | None:
@@ -97,6 +99,8 @@ def read_slot(message: str) -> Said | None:
     if not body:
         block = function.startswith(_BLOCK_FUNCTION)
         return Said("timing_block", {}, {}, int(slot), int(task)) if block else None
+    if body.startswith(_EACH_TOKEN) and ", n_remaining" in body:
+        return None
     reader = _READERS.get(body.partition(" ")[0])
     said = None if reader is None else reader(body)
     if said is None:

@@ -8,7 +8,7 @@ writing at once, a container runtime that cuts long lines.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from radixbench.logs.line import parse_line
@@ -77,59 +77,66 @@ class Sglang:
 
     def parse(self, line_no: int, text: str) -> Parsed:
         """A batch line, an event, or nothing of ours."""
-        kind = self.take(line_no, text)
-        if kind is not None:
-            return Parsed(kind, tuple(record for rows in self.drain() for record in rows.records()))
-        return self.parse_slowly(line_no, text)
-
-    def take(self, line_no: int, text: str) -> str | None:
-        """Keep a batch line whose shape is known for ``drain``, and say its kind; ``None`` for any other line."""
-        wrapper = None
-        if text[:1] in _ENVELOPES:
-            wrapper = unwrap(text)
-            if wrapper.partial:
-                return None
-            text = wrapper.text
-        end = text.find(BATCH)
-        if end < 1:
-            return None
-        rows = self._latest.get(text[end - 1])
-        if rows is None:
-            return None
-        start = end - len(rows.kind)
-        found = rows.shape.match(text, start)
-        if found is None:
-            shape = self._shapes.fitting(text, start, rows.kind)
-            if shape is None:
-                return None
-            rows = self._rows_of(shape)
-            found = shape.match(text, start)
-            assert found is not None
-        head = text[:start]
-        if wrapper is None:
-            prefix = self._prefixes.known.get(head) or self._prefixes.read(head)
-        else:
-            prefix = self._prefix(head, wrapper)
-        if not prefix.clear:
-            return None
-        rows.lines.append((line_no, prefix, found.groups()))
-        return rows.kind
-
-    def drain(self) -> tuple[BatchRows, ...]:
-        """The lines taken since the last call, a shape at a time."""
-        rows = tuple(one for one in self._rows.values() if one.lines)
-        self._rows.clear()
-        for latest in tuple(self._latest.values()):
-            self._rows_of(latest.shape)
-        return rows
-
-    def parse_slowly(self, line_no: int, text: str) -> Parsed:
-        """A batch line of no known shape, a damaged or wrapped one, an event, or nothing of ours."""
+        if self.take([text], 0, line_no - 1):
+            (rows,) = self.drain()
+            return Parsed(rows.kind, tuple(rows.records()))
         inner = unwrap(text)
         if inner.partial:
             self._parts = _Parts(line_no, inner, [inner.text])
             return Parsed("other")
         return self._parse_inner(line_no, inner)
+
+    def take(self, lines: Sequence[str], place: int, before: int) -> int:
+        """Keep batch lines of known shapes for ``drain``, from ``place`` on until another line comes; how many.
+
+        ``before`` lines of the log stand before the first of ``lines``.
+        """
+        latest, known = self._latest, self._prefixes.known
+        for at in range(place, len(lines)):
+            text = lines[at]
+            end = text.find(BATCH)
+            rows = latest.get(text[end - 1]) if end > 0 else None
+            if rows is None:
+                return at - place
+            start = end - rows.reach
+            found = rows.match(text, start)
+            if found is None:
+                if not self._take_otherwise(before + at + 1, text, rows):
+                    return at - place
+                continue
+            head = text[:start]
+            prefix = known.get(head) or self._prefixes.read(head)
+            if not prefix.clear:
+                return at - place
+            rows.lines.append(before + at + 1)
+            rows.prefixes.append(prefix)
+            rows.words.append(found.groups())
+        return len(lines) - place
+
+    def _take_otherwise(self, line_no: int, text: str, latest: BatchRows) -> bool:
+        """Keep a line of another known shape than the latest of its kind, or one wrapped as a whole."""
+        inner = unwrap(text) if text[:1] in _ENVELOPES else Unwrapped(text)
+        start = inner.text.find(BATCH) - latest.reach
+        shape = self._shapes.fitting(inner.text, start, latest.kind) if start >= 0 else None
+        if shape is None or inner.partial:
+            return False
+        found = shape.match(inner.text, start)
+        prefix = self._prefix(inner.text[:start], inner)
+        if found is None or not prefix.clear:
+            return False
+        rows = self._rows_of(shape)
+        rows.lines.append(line_no)
+        rows.prefixes.append(prefix)
+        rows.words.append(found.groups())
+        return True
+
+    def drain(self) -> tuple[BatchRows, ...]:
+        """The lines taken since the last call, a shape at a time."""
+        rows = tuple(one for one in self._rows.values() if one.words)
+        self._rows.clear()
+        for latest in tuple(self._latest.values()):
+            self._rows_of(latest.shape)
+        return rows
 
     def extend(self, line_no: int, text: str) -> Parsed:  # noqa: ARG002 the protocol's form; a statement has its first line's number
         """The rest of what broke off, if this is it."""

@@ -18,28 +18,28 @@ from radixbench.logs.sglang.prefix import Prefix, Prefixes
 from radixbench.logs.sglang.shapes import Numbers, Shape
 from radixbench.records import StepRecord
 
-Line = tuple[int, Prefix, tuple[str, ...]]
-"""Its number, its prefix, its words."""
-
 
 class BatchRows:
-    """Lines of one shape in the order of the log; row ``i`` of everything here is the same line."""
+    """Lines of one shape in the order of the log; row ``i`` of everything here is the same line.
 
-    __slots__ = ("_columns", "_prefixes", "lines", "shape")
+    ``lines`` are physical line numbers, ``words`` what stood at the shape's places. ``kind`` is ``prefill`` or ``decode``; ``match`` the shape's, and ``reach`` how far before `` batch`` it begins.
+    """
+
+    __slots__ = ("_columns", "_prefixes", "kind", "lines", "match", "prefixes", "reach", "shape", "words")
 
     def __init__(self, shape: Shape, prefixes: Prefixes) -> None:
         self.shape = shape
-        self.lines: list[Line] = []
+        self.kind = shape.kind
+        self.match = shape.match
+        self.reach = len(shape.kind)
+        self.lines: list[int] = []
+        self.prefixes: list[Prefix] = []
+        self.words: list[tuple[str, ...]] = []
         self._prefixes = prefixes
         self._columns: tuple[Sequence[str], ...] | None = None
 
     def __len__(self) -> int:
-        return len(self.lines)
-
-    @property
-    def kind(self) -> str:
-        """``prefill`` or ``decode``."""
-        return self.shape.kind
+        return len(self.words)
 
     @property
     def ours(self) -> bool:
@@ -48,7 +48,7 @@ class BatchRows:
 
     def line_nos(self) -> Numbers:
         """Physical line numbers, from 1."""
-        return np.array([line[0] for line in self.lines], dtype=np.int64)
+        return np.array(self.lines, dtype=np.int64)
 
     def column(self, key: str) -> Numbers | None:
         """A key's value (or an odd label's) in each row, ``True`` as 1; ``None`` if this shape doesn't print it."""
@@ -56,23 +56,23 @@ class BatchRows:
         if place is None:
             return None
         if self._columns is None:
-            self._columns = tuple(zip(*[line[2] for line in self.lines], strict=True))
+            self._columns = tuple(zip(*self.words, strict=True))
         return self.shape.numbers(place, self._columns[place])
 
     def moments(self) -> Numbers:
         """``LogRecord.at_s`` of each row; ``nan`` without a time."""
-        moments = [line[1].at_s for line in self.lines]
+        moments = [prefix.at_s for prefix in self.prefixes]
         if None in moments:
-            moments = [self._prefixes.moment(line[1]) for line in self.lines]
+            moments = [self._prefixes.moment(prefix) for prefix in self.prefixes]
         return np.array(moments, dtype=np.float64)
 
     def ranks(self) -> list[Rank]:
         """The rank of each row."""
-        return [line[1].rank for line in self.lines]
+        return [prefix.rank for prefix in self.prefixes]
 
     def records(self) -> Iterator[LogRecord]:
         """The rows one by one."""
-        for line_no, prefix, words in self.lines:
+        for line_no, prefix, words in zip(self.lines, self.prefixes, self.words, strict=True):
             values, odd = self.shape.read(words, prefix.values)
             extra: dict[str, Any] = {**prefix.extra, **odd}
             exact = self._exact(words) if self.ours else None

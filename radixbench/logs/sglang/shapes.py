@@ -19,8 +19,9 @@ from radixbench.logs.sglang.keys import GRAPH_LABELS, SGLANG_KEYS
 _TRUTH: Callable[[str], bool] = {"True": True, "False": False}.__getitem__
 _TEXT = r"([^,\[\]\r]*[^,\[\]\s])"
 _LISTED = r"([^,\[\]\r]*\[[^\[\]\r]*\])"
-_INT64_DIGITS = 18
-_FLOAT64_DIGITS = 15
+_INTEGER = r"(-?\d{1,18})"
+"""Fits 64 bits; a longer one is read piece by piece."""
+_FLOAT_DIGITS = 15
 _MOST_SHAPES = 32
 
 Numbers = npt.NDArray[np.int64] | npt.NDArray[np.float64]
@@ -76,13 +77,12 @@ class Shape:
         """Many lines' words at one place, as numbers: integers stay integers; ``nan`` for what is no number.
 
         A number with two decimals is read as an integer and divided by 100, which rounds exactly as reading it
-        does as long as its digits fit a float's 53 bits.
+        does: a shape holds no number whose digits don't fit a float's 53 bits.
         """
         decimals = self._decimals[place]
-        longest = len(max(words, key=len))
-        if decimals == 0 and longest <= _INT64_DIGITS:
+        if decimals == 0:
             return np.fromstring(" ".join(words), dtype=np.int64, sep=" ")
-        if decimals is not None and longest <= _FLOAT64_DIGITS:
+        if decimals is not None:
             whole = np.fromstring(" ".join(words).replace(".", ""), dtype=np.int64, sep=" ")
             numbers: npt.NDArray[np.float64] = whole / 10**decimals
             return numbers
@@ -121,6 +121,9 @@ def _group(raw: str) -> tuple[str, Callable[[str], Any], int | None]:
     if number is None:
         return _LISTED if raw.endswith("]") else _TEXT, str, None
     if number[1] is None:
-        return rf"(-?\d+){percent}", int, 0
+        return f"{_INTEGER}{percent}", int, 0
     digits = len(number[1])
-    return rf"(-?\d+\.\d{{{digits}}}){percent}", float, digits
+    before = _FLOAT_DIGITS - digits
+    if before < 1:
+        return rf"(-?\d+\.\d{{{digits}}}){percent}", float, None
+    return rf"(-?\d{{1,{before}}}\.\d{{{digits}}}){percent}", float, digits

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from radixbench.errors import LogError
 
-CHUNK = 1 << 20
+CHUNK = 1 << 19
 """Bytes read at once."""
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from radixbench.logs.llamacpp.dialect import LlamaCpp
-from radixbench.logs.record import LogRecord, Rank
+from radixbench.logs.record import LogRecord, Parsed, Rank
 from radixbench.logs.timeline import Timeline
 from tests.logs.vocabulary import check, expected, read, said, samples
 
@@ -625,3 +625,11 @@ def test_no_timing_is_told_twice(lines: list[str]) -> None:
         check(record)
     for line, key in ((PROMPT, "prompt_ms"), (EVAL, "predicted_ms"), (TOTAL, "total_ms")):
         assert sum(key in record.values for record in records) == lines.count(line)
+
+
+def test_a_verbose_servers_line_for_each_token_is_nothing() -> None:
+    """At verbosity 5 every token has a line that begins like the periodic one; it is no cut one."""
+    line = (
+        "0.09.920.486 D slot process_toke: id  1 | task 0 | n_gen = 1, n_remaining = 5, next token:    42 ':'"
+    )
+    assert LlamaCpp(Timeline()).parse(1, line) == Parsed(None)

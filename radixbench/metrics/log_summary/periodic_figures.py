@@ -1,0 +1,141 @@
+"""The figures of a vLLM log: rates times intervals, its own hit-rate windows, and no cached tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from radixbench.metrics.log_summary.engine import Engine, Flow
+from radixbench.metrics.log_summary.figures import mean, peaks_of, pressure_of
+from radixbench.metrics.log_summary.kept import Kept
+from radixbench.metrics.log_summary.model import (
+    DecodeFigures,
+    PrefillFigures,
+    Pressure,
+    RankFigures,
+    RequestFigures,
+    ServerWindow,
+    Throughput,
+)
+from radixbench.metrics.log_summary.reading import Figures
+from radixbench.metrics.log_summary.speculation import Speculation
+from radixbench.metrics.log_summary.sums import Sums, plus, read_sums, sums_of
+from radixbench.metrics.log_summary.version import Version
+from radixbench.metrics.log_summary.windows import Lane
+
+NO_TOKENS = "vLLM's periodic lines print no cached tokens: its own hit rate over the last 1000 requests stands under server windows"
+NO_BATCHES = "vLLM prints a line each interval, none for a batch"
+NO_REQUESTS = "vLLM prints no line about a finished request"
+
+COUNTS_CACHED_UNTIL: Version = (0, 13, 0)
+COUNTS_COMPUTED_FROM: Version = (0, 16, 0)
+
+
+def periodic_figures(kept: Kept) -> Figures:
+    """Everything that the log's periodic lines come to."""
+    engines = kept.vllm.engines()
+    drafting = kept.vllm.drafting()
+    version = kept.server.version
+    ranks = tuple(
+        RankFigures(
+            rank=_name(engine),
+            counted=True,
+            prefill=PrefillFigures(reason=NO_TOKENS),
+            decode=_decode([engine], [engine]),
+            throughput=_throughput([engine], version),
+            pressure=_pressure([engine], None),
+        )
+        for engine in engines
+    )
+    return Figures(
+        role="unified",
+        prefill=PrefillFigures(reason=NO_TOKENS),
+        decode=_decode(engines, drafting),
+        requests=RequestFigures(reason=NO_REQUESTS),
+        throughput=_throughput(engines, version),
+        pressure=_pressure(engines, kept.server.pool_tokens),
+        ranks=ranks,
+        lanes=tuple(Lane(engine.course, sums_of, engine.flow().interval_s or 1.0) for engine in engines),
+        main_pool=_main_pool(engines),
+        server_windows=tuple(_windows(engines)),
+    )
+
+
+def _name(engine: Engine) -> str:
+    rank = engine.rank
+    if rank.dp is None:
+        return rank.label
+    return f"{rank.source} engine {rank.dp}".strip()
+
+
+def _windows(engines: Sequence[Engine]) -> list[ServerWindow]:
+    """Each engine's own, told apart by its name where there are several."""
+    return [
+        replace(window, what=f"{window.what}, {_name(engine)}") if len(engines) > 1 else window
+        for engine in engines
+        for window in engine.server_windows()
+    ]
+
+
+def _whole(engines: Sequence[Engine]) -> Sums:
+    whole = read_sums(Sums())
+    for engine in engines:
+        whole = plus(whole, read_sums(engine.course.sums))
+    return sums_of(whole)
+
+
+def _decode(engines: Sequence[Engine], drafting: Sequence[Engine]) -> DecodeFigures:
+    sums, peaks = _whole(engines), peaks_of([engine.course for engine in engines])
+    speculation = Speculation()
+    for engine in drafting:
+        speculation.merge(engine.speculation)
+    return DecodeFigures(
+        running_mean=mean(sums.running, sums.running_lines),
+        running_max=peaks.running if sums.running_lines else None,
+        accept_len=speculation.accept_len,
+        accept_rate=speculation.accept_rate,
+        idle_lines=sum(engine.idle_lines for engine in engines),
+        reason=NO_BATCHES,
+    )
+
+
+def _pressure(engines: Sequence[Engine], pool_tokens: int | None) -> Pressure:
+    peaks = peaks_of([engine.course for engine in engines])
+    return pressure_of(_whole(engines), peaks, _main_pool(engines), pool_tokens)
+
+
+def _main_pool(engines: Sequence[Engine]) -> str:
+    return engines[0].main_pool if engines else "gpu"
+
+
+def _throughput(engines: Sequence[Engine], version: Version | None) -> Throughput:
+    """Engines work beside each other: tokens of all over the time of the one that worked longest."""
+    flows = [engine.flow() for engine in engines]
+    seconds = max((flow.seconds for flow in flows), default=0.0)
+    if seconds <= 0:
+        return Throughput(reason="no line tells of any work")
+    prompt = sum(flow.prompt_tokens for flow in flows) / seconds
+    counts_cached = version is not None and version <= (*COUNTS_CACHED_UNTIL[:2], 99)
+    counts_computed = version is not None and version >= COUNTS_COMPUTED_FROM
+    timed = any(flow.interval_s is not None for flow in flows)
+    reason = None
+    if not (counts_cached or counts_computed):
+        reason = (
+            f"Avg prompt throughput ({prompt:,.1f} token/s over the same time) counts cached tokens up to 0.13 and only "
+            "computed ones from 0.16, and the log doesn't name its version"
+        )
+    return Throughput(
+        input=prompt if counts_cached else None,
+        computed=prompt if counts_computed else None,
+        output=sum(flow.output_tokens for flow in flows) / seconds,
+        busy_s=seconds if timed else None,
+        basis=_basis(flows, seconds, timed=timed),
+        reason=reason,
+    )
+
+
+def _basis(flows: Sequence[Flow], seconds: float, *, timed: bool) -> str:
+    if not timed:
+        return "printed rates over equal intervals (the lines have no time), idle lines left out"
+    interval = max(flow.interval_s or 0.0 for flow in flows)
+    return f"printed rates x the interval they cover ({interval:g} s, or the gap where it is shorter), {seconds:,.0f} s in all; idle lines left out"

@@ -1,0 +1,65 @@
+"""The hit rate with the tokens it is made of, or why it is unknown; what other lines say stands beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from radixbench.metrics.log_summary.model import LogSummary, RequestFigures, ServerWindow
+from radixbench.report import text
+from radixbench.report.logs.model import Fact, HitRate
+from radixbench.report.logs.numbers import rate
+
+UNKNOWN = "unknown"
+
+
+def hit_rate(summary: LogSummary) -> HitRate:
+    """From batch lines where they tell it, else from lines about single requests."""
+    prefill, requests = summary.prefill, summary.requests
+    windows = tuple(_window(window) for window in summary.server_windows)
+    if prefill.hit_rate is not None:
+        lower = prefill.hit_rate_bound == "lower"
+        value = rate(prefill.hit_rate, lower=lower)
+        equation = _of_batches(prefill.cached_tokens, prefill.new_tokens)
+    elif requests.hit_rate is not None:
+        value, equation = rate(requests.hit_rate), _of_prompts(requests)
+    else:
+        value, equation = UNKNOWN, ""
+    details = (*_details(summary), *(f"{fact.title}: {fact.value}" for fact in windows))
+    return HitRate(value, equation, details, known=value != UNKNOWN, windows=windows)
+
+
+def _window(window: ServerWindow) -> Fact:
+    """``last 81.2 %, from 75.0 % to 83.1 % over the log``."""
+    last = rate(window.last)
+    value = f"last {last}, from {rate(window.low)} to {rate(window.high)} over the log"
+    if window.low == window.high:
+        value = f"{last} throughout"
+    title = f"the server's own window, not this log's: {window.what}"
+    return Fact(f"window_{window.what}", title, value)
+
+
+def _of_batches(cached: int | None, new: int | None) -> str:
+    if cached is None or new is None:
+        return ""
+    return f"{text.count(cached)} cached / ({text.count(cached)} cached + {text.count(new)} new)"
+
+
+def _of_prompts(requests: RequestFigures) -> str:
+    if requests.cached_tokens is None or requests.prompt_tokens is None:
+        return ""
+    return f"{text.count(requests.cached_tokens)} cached / {text.count(requests.prompt_tokens)} prompt tokens"
+
+
+def _details(summary: LogSummary) -> Iterator[str]:
+    prefill, requests = summary.prefill, summary.requests
+    finished = text.plural(requests.n, "single request")
+    if prefill.hit_rate is None:
+        reason = prefill.reason or "no prompt tokens were counted"
+        yield reason if requests.hit_rate is None else f"from lines about {finished}; batch lines: {reason}"
+        return
+    if prefill.hit_rate_bound == "lower":
+        yield "lower bound: the true rate can only be higher; the notes say why"
+    if requests.hit_rate is not None:
+        made_of = _of_prompts(requests)
+        told = f"{rate(requests.hit_rate)} = {made_of}" if made_of else rate(requests.hit_rate)
+        yield f"lines about {finished}: {told}"

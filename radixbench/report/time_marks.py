@@ -1,0 +1,141 @@
+"""Charts over time: readings as stepped lines, reasons and events as strips, tokens as stacked bars."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from radixbench.report.encodings import HOVER, arms, data, legend, time, tip
+from radixbench.report.model import Panel
+from radixbench.report.palette import Palette
+
+_DASHES: tuple[list[int], ...] = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2])
+
+
+def timeline(panel: Panel, palette: Palette) -> list[alt.Chart]:
+    """A stepped line for each arm's runs, before the shaded stretches in which they ran."""
+    colour = arms(panel, palette, symbolOpacity=1, symbolType="square")
+    windows = (
+        alt.Chart(data(panel.marks))
+        .mark_rect(opacity=0.13, aria=False)
+        .encode(x=time(panel), x2="t2:Q", color=colour, tooltip=tip())
+    )
+    y = alt.Y(
+        "y:Q",
+        title=panel.y_title,
+        scale=alt.Scale(domain=[0, panel.y_top], nice=False),
+        axis=alt.Axis(tickCount=4, minExtent=panel.inset),
+    )
+    line = (
+        alt.Chart()
+        .mark_line(strokeWidth=1.2, interpolate="step-after", aria=False)
+        .encode(x=time(panel), y=y, color=colour, detail="run:N")
+    )
+    points = (
+        alt.Chart(name=HOVER)
+        .mark_point(size=30, filled=True, opacity=0, aria=False)
+        .encode(x=time(panel), y=y, color=colour, tooltip=tip())
+    )
+    return [windows, *_rules(panel, palette, y), line, points]
+
+
+def _rules(panel: Panel, palette: Palette, y: alt.Y) -> list[alt.Chart]:
+    if not panel.rules:
+        return []
+    rows = data(panel.rules)
+    rule = alt.Chart(rows).mark_rule(strokeDash=[4, 3], color=palette.muted, aria=False).encode(y=y)
+    label = (
+        alt.Chart(rows)
+        .mark_text(align="left", baseline="bottom", dx=4, dy=-2, fontSize=10, color=palette.muted, aria=False)
+        .encode(y=y, x=alt.value(0), text="label:N")
+    )
+    return [rule, label]
+
+
+def reasons(panel: Panel, palette: Palette) -> list[alt.Chart]:
+    """A strip for each reason or event; arms lie above one another within it."""
+    strip = (
+        alt.Chart()
+        .mark_bar(height=alt.RelativeBandSize(band=0.75), aria=False)
+        .encode(
+            x=time(panel),
+            x2="t2:Q",
+            y=alt.Y(
+                "reason:N",
+                title=panel.y_title,
+                axis=alt.Axis(labelLimit=panel.inset - 4, minExtent=panel.inset),
+            ),
+            yOffset=alt.YOffset("series:N", scale=alt.Scale(domain=list(panel.series))),
+            color=arms(panel, palette),
+            tooltip=tip(),
+        )
+    )
+    return [strip]
+
+
+def batches(panel: Panel, palette: Palette) -> list[alt.Chart]:
+    """Computed tokens with cached ones on top, as wide as they took."""
+    top = [0, panel.y_top] if panel.y_top else alt.Undefined
+    scale = alt.Scale(domain=list(panel.series), range=[palette.computed, palette.cached])
+    shown = legend(panel)
+    axis = alt.Axis(format=",d", minExtent=panel.inset) if panel.inset else alt.Axis(format=",d")
+    bars = (
+        alt.Chart()
+        .mark_rect(strokeWidth=0.8, aria=False)
+        .encode(
+            x=time(panel),
+            x2="t2:Q",
+            y=alt.Y("y:Q", title=panel.y_title, scale=alt.Scale(domain=top, nice=True), axis=axis),
+            y2="y2:Q",
+            fill=alt.Fill("series:N", scale=scale, legend=shown),
+            stroke=alt.Stroke("series:N", scale=scale, legend=shown),
+            tooltip=tip(),
+        )
+    )
+    return [*_moments(panel, palette), bars]
+
+
+def lines(panel: Panel, palette: Palette) -> list[alt.Chart]:
+    """Stepped lines that colour and dashes tell apart, with a gap where nothing is known."""
+    places = range(len(panel.series))
+    colours = [palette.a, palette.b, palette.cached, palette.computed]
+    domain = list(panel.series)
+    colour = alt.Color(
+        "series:N",
+        scale=alt.Scale(domain=domain, range=[colours[place % len(colours)] for place in places]),
+        legend=legend(panel, symbolType="stroke", symbolStrokeWidth=2.5),
+    )
+    dash = alt.StrokeDash(
+        "series:N",
+        scale=alt.Scale(domain=domain, range=[_DASHES[place % len(_DASHES)] for place in places]),
+        legend=legend(panel, symbolType="stroke", symbolStrokeWidth=2.5),
+    )
+    y = alt.Y(
+        "y:Q",
+        title=panel.y_title,
+        scale=alt.Scale(domain=[0, panel.y_top], nice=False),
+        axis=alt.Axis(tickCount=4, minExtent=panel.inset),
+    )
+    line = (
+        alt.Chart()
+        .mark_line(strokeWidth=1.6, interpolate="step-after", aria=False)
+        .encode(x=time(panel), y=y, color=colour, strokeDash=dash, detail="run:N")
+    )
+    points = (
+        alt.Chart(name=HOVER)
+        .mark_point(size=40, filled=True, opacity=0, aria=False)
+        .encode(x=time(panel), y=y, color=colour, tooltip=tip())
+    )
+    return [*_moments(panel, palette), line, points]
+
+
+def _moments(panel: Panel, palette: Palette) -> list[Any]:
+    """Thin upright lines where something happened."""
+    if not panel.marks:
+        return []
+    return [
+        alt.Chart(data(panel.marks))
+        .mark_rule(strokeDash=[3, 3], strokeWidth=1, opacity=0.7, color=palette.muted, aria=False)
+        .encode(x=time(panel), tooltip=tip())
+    ]
