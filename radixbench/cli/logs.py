@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from radixbench.metrics.log_summary.read import SelectionRequest
 
 _STDIO = "-"
-_KNOWN = "SGLang, vLLM, llama.cpp and radixbench"
-_WINDOW = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)", re.ASCII)
-_SECONDS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_KNOWN = "SGLang, vLLM, llama.cpp or radixbench"
+_WINDOW = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", re.ASCII)
+_SECONDS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _SHORTEST_WINDOW_S = 0.1
 _PART = "Which part"
 _OUTPUT = "Output"
@@ -47,7 +47,9 @@ def logs(
     ] = False,
     window: Annotated[
         str | None,
-        typer.Option("--window", help="Length of the rows over time: 500ms, 10s, 1m, 1h.", metavar="LENGTH"),
+        typer.Option(
+            "--window", help="Length of the rows over time: 500ms, 10s, 1m, 1h, 1d.", metavar="LENGTH"
+        ),
     ] = None,
     since: Annotated[
         str | None,
@@ -102,9 +104,11 @@ def logs(
         record_lines(records, growing=follow) as lines,
         following(follow, stdout_taken=as_json or records == _STDIO) as go_on,
     ):
-        summaries = [
-            _read(group, window_s, selection, _sink(lines, groups, group), go_on) for group in groups
-        ]
+        summaries = []
+        for group in groups:
+            summaries.append(_read(group, window_s, selection, _sink(lines, groups, group), go_on))
+            if summaries[-1].interrupted:
+                break
     if html is not None:
         from radixbench.report.logs.html import render
 
@@ -116,7 +120,8 @@ def logs(
         from radixbench.report.console.logs import print_logs
 
         print_logs(summaries)
-    return EXIT_INTERRUPTED if go_on is not None and go_on.stopped else EXIT_OK
+    stopped = (go_on is not None and go_on.stopped) or any(summary.interrupted for summary in summaries)
+    return EXIT_INTERRUPTED if stopped else EXIT_OK
 
 
 def _grouped(files: Sequence[str], *, follow: bool, join: bool) -> list[list[str]]:
@@ -147,7 +152,7 @@ def _window(text: str) -> float:
     if found is None:
         raise UsageError(
             f"--window: {text!r} is no length of time",
-            remedy="write a number and its unit, such as 500ms, 10s, 1m or 1h",
+            remedy="write a number and its unit, such as 500ms, 10s, 1m, 1h or 1d",
         )
     seconds = float(found[1]) * _SECONDS[found[2]]
     if not _SHORTEST_WINDOW_S <= seconds < float("inf"):
@@ -180,6 +185,8 @@ def _read(
         follow=go_on,
     )
     if not sum(summary.lines.by_dialect.values()):
+        if summary.interrupted:
+            raise KeyboardInterrupt
         raise _foreign(summary)
     return summary
 

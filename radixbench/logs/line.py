@@ -20,7 +20,7 @@ _DECODE = "Decode batch, "
 _FINISH = "ReqTimeStats("
 _SAFE = "-_.:@+/"
 
-_PAIR = re.compile(r"(#?[a-z][a-z0-9 -]*): ([^,\s]+)")
+_PAIR = re.compile(r"(?:^|, )(#?[a-z][a-z0-9 -]*+): ([^,\s]+)")
 _ARGUMENT = re.compile(r"(\w+)=([^,)\s]+)")
 
 

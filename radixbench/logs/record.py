@@ -1,6 +1,6 @@
 """What one line of a server's log says, as it says it: units of the line, nothing derived.
 
-A ``LogRecord`` keeps every key that was printed: those of the vocabulary (``logs.keys``) in ``values``,
+A ``LogRecord`` keeps every key that was printed: those of the vocabulary (``logs.sglang.keys``) in ``values``,
 those nobody knows yet in ``extra``. A key that is absent was not printed; ``None`` was printed but is
 no number (``nan``). ``values["truncated"]`` marks a cut or damaged line, whose readable keys are kept.
 """

@@ -91,8 +91,10 @@ class LogScan:
                 and not (line.endswith(_ANSWERED) and line.find(_ACCESS, 0, _NEAR) >= 0)
             ]
         )
-        found = [(word, dialect) for dialect in self._dialects for word in dialect.markers if word in rest]
-        return [(BATCH, self._sglang), *found]
+        return [(BATCH, self._sglang), *self._words_of(rest)]
+
+    def _words_of(self, text: str) -> _Words:
+        return [(word, dialect) for dialect in self._dialects for word in dialect.markers if word in text]
 
     def _line(self, line_no: int, line: str, words: _Words) -> Parsed:
         """One line for itself; most hold none of the words."""
@@ -100,7 +102,10 @@ class LogScan:
             return self._read_open(line_no, line, words)
         for word, _ in words:
             if word in line:
-                return self._read(line_no, line, words)
+                parsed = self._read(line_no, line, words)
+                if parsed.kind is None and word == BATCH:  # not searched for the others' words yet
+                    return self._read(line_no, line, self._words_of(line))
+                return parsed
         return _NOTHING
 
     def _read_open(self, line_no: int, line: str, words: _Words) -> Parsed:

@@ -26,6 +26,7 @@ ABOUT_THE_SERVER = frozenset(
         "tree_cache",
         "tree_core",
         "slots",
+        "prompt_cache",
         "ready",
     )
 )
@@ -50,8 +51,11 @@ class RankWords(NamedTuple):
         if self.label == rank.label:
             return True
         printed = {*rank.parts, *([] if rank.dp is None else [("DP", rank.dp)])}
-        named = not self.source or f" {self.source} " in f" {rank.source} ".replace(",", "")
-        return named and self.parts <= printed
+        return self.of_server(rank.source) and self.parts <= printed
+
+    def of_server(self, source: str) -> bool:
+        """Whether the ranks of a server called ``source`` may be meant."""
+        return not self.source or f" {self.source} " in f" {source} ".replace(",", "")
 
 
 def read_rank(text: str) -> RankWords:
@@ -112,9 +116,9 @@ class Selection:
 
     def keeps(self, record: LogRecord) -> bool:
         """The record belongs to the selection."""
-        return record.event in ABOUT_THE_SERVER or (
-            self.keeps_rank(record.rank) and self.keeps_time(record.at_s)
-        )
+        if record.event in ABOUT_THE_SERVER:
+            return not self._ranks or any(words.of_server(record.rank.source) for words in self._ranks)
+        return self.keeps_rank(record.rank) and self.keeps_time(record.at_s)
 
     def keeps_rank(self, rank: Rank) -> bool:
         """Lines of this rank belong to the selection."""

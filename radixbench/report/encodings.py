@@ -55,5 +55,9 @@ def _ticks(panel: Panel) -> alt.Axis:
     words = json.dumps({str(round(at * 1000)): word for at, word in panel.x_ticks})
     places = [at for at, _ in panel.x_ticks]
     return alt.Axis(
-        grid=False, values=places, labelExpr=f"({words})[round(datum.value * 1000)]", labelOverlap=True
+        grid=False,
+        values=places,
+        labelExpr=f"({words})[round(datum.value * 1000)]",
+        labelOverlap="greedy",
+        labelSeparation=8,
     )

@@ -106,7 +106,7 @@ class Panel:
     ``rows`` are drawn by ``kind``; ``series`` names the legend's entries in their order. ``slots`` are the
     arms that the entries stand for, where they stand for arms: they decide the colours.
     ``marks`` are rows of a second layer: run windows or moments on a time axis, means on a curve. ``rules`` are
-    horizontal reference lines. ``x_ticks`` are places on a time axis with the clock time to print there. ``log_y`` asks for a logarithmic axis. ``x_domain``, ``y_top`` and
+    horizontal reference lines. ``marks_word`` is what the legend calls the marks, "" for no entry. ``x_ticks`` are places on a time axis with the clock time to print there. ``log_y`` asks for a logarithmic axis. ``x_domain``, ``y_top`` and
     ``inset`` (pixels left of the plot) are shared by panels that are to be compared by eye; the first
     of them carries the ``legend``.
     """
@@ -128,6 +128,7 @@ class Panel:
     inset: int = 0
     legend: bool = True
     x_ticks: tuple[tuple[float, str], ...] = ()
+    marks_word: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ def reasons(panel: Panel, palette: Palette) -> list[alt.Chart]:
             x2="t2:Q",
             y=alt.Y(
                 "reason:N",
-                title=panel.y_title,
+                title=panel.y_title or None,
                 axis=alt.Axis(labelLimit=panel.inset - 4, minExtent=panel.inset),
             ),
             yOffset=alt.YOffset("series:N", scale=alt.Scale(domain=list(panel.series))),
@@ -86,7 +86,7 @@ def batches(panel: Panel, palette: Palette) -> list[alt.Chart]:
         .encode(
             x=time(panel),
             x2="t2:Q",
-            y=alt.Y("y:Q", title=panel.y_title, scale=alt.Scale(domain=top, nice=True), axis=axis),
+            y=alt.Y("y:Q", title=panel.y_title or None, scale=alt.Scale(domain=top, nice=True), axis=axis),
             y2="y2:Q",
             fill=alt.Fill("series:N", scale=scale, legend=shown),
             stroke=alt.Stroke("series:N", scale=scale, legend=shown),
@@ -113,7 +113,7 @@ def lines(panel: Panel, palette: Palette) -> list[alt.Chart]:
     )
     y = alt.Y(
         "y:Q",
-        title=panel.y_title,
+        title=panel.y_title or None,
         scale=alt.Scale(domain=[0, panel.y_top], nice=False),
         axis=alt.Axis(tickCount=4, minExtent=panel.inset),
     )
@@ -127,15 +127,41 @@ def lines(panel: Panel, palette: Palette) -> list[alt.Chart]:
         .mark_point(size=40, filled=True, opacity=0, aria=False)
         .encode(x=time(panel), y=y, color=colour, tooltip=tip())
     )
-    return [*_moments(panel, palette), line, points]
+    return [*_moments(panel, palette), line, *_lone(panel, y, colour), points]
+
+
+def _lone(panel: Panel, y: alt.Y, colour: alt.Color) -> list[alt.Chart]:
+    """A point where a line is too short to be seen."""
+    rows = [row for row in panel.rows if row.get("lone")]
+    if not rows:
+        return []
+    points = alt.Chart(data(rows)).mark_point(size=16, filled=True, opacity=1, aria=False)
+    return [points.encode(x=time(panel), y=y, color=colour)]
 
 
 def _moments(panel: Panel, palette: Palette) -> list[Any]:
     """Thin upright lines where something happened."""
     if not panel.marks:
         return []
-    return [
-        alt.Chart(data(panel.marks))
+    rules = (
+        alt.Chart(data([{**row, "mark": panel.marks_word} for row in panel.marks]))
         .mark_rule(strokeDash=[3, 3], strokeWidth=1, opacity=0.7, color=palette.muted, aria=False)
         .encode(x=time(panel), tooltip=tip())
-    ]
+    )
+    return [rules.encode(opacity=_named(panel, palette)) if panel.marks_word else rules]
+
+
+def _named(panel: Panel, palette: Palette) -> alt.Opacity:
+    """A legend entry of their own for upright lines; opacity is a scale that nothing else uses."""
+    return alt.Opacity(
+        "mark:O",
+        scale=alt.Scale(domain=[panel.marks_word], range=[0.7]),
+        legend=alt.Legend(
+            title=None,
+            orient="top",
+            symbolType="stroke",
+            symbolDash=[3, 3],
+            symbolStrokeColor=palette.muted,
+            symbolStrokeWidth=1.5,
+        ),
+    )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import gzip
 import json
 import os
 import signal
 import subprocess
 import sys
+import termios
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -85,6 +87,8 @@ def test_the_hit_rate_can_be_followed_from_the_table(logs: Door) -> None:
     assert sum(window["cached"] for window in windows) == 1000
     assert sum(window["new"] for window in windows) == 3000
     assert any("20:01:00" in line and "flush" in line for line in lines if line.startswith("window | "))
+    day = logs("logs", "whole.log", "--window", "1d").out.splitlines()
+    assert len([line for line in day if line.startswith("window | 20:")]) <= 1
 
 
 def test_json_is_exactly_one_document(logs: Door) -> None:
@@ -167,6 +171,7 @@ def test_the_page(logs: Door) -> None:
         (("whole.log", "--window", "nan"), "--window: 'nan' is no length of time"),
         (("whole.log", "--since", "yesterday"), "--since"),
         (("whole.log", "--rank", " , "), "--rank: is empty"),
+        (("whole.log", "--rank", "DP0"), "--rank DP0: whole.log has no such rank; its lines name no ranks"),
         (("whole.log", "--json", "--records", "-"), "both want stdout"),
         (("whole.log", "--html", "whole.log"), "whole.log: is named twice"),
         (("whole.log", "--records", "./whole.log"), "whole.log: is named twice"),
@@ -179,7 +184,7 @@ def test_the_page(logs: Door) -> None:
         (("binary.log",), "binary.log"),
         ((".",), ".: is a"),
         (("foreign.log",), "foreign.log: 3 lines read, and none is a scheduler's or a request's"),
-        (("foreign.log", "--records", "-"), "foreign.log: 3 lines read"),
+        (("foreign.log", "--records", "-"), "give the log of SGLang, vLLM, llama.cpp or radixbench"),
         (("whole.log", "foreign.log"), "foreign.log: 3 lines read"),
     ],
 )
@@ -307,3 +312,90 @@ def test_a_pipe_that_is_followed_ends_with_its_writer(door: Door) -> None:
     outcome = door.shell(f"cat server.log | {sys.executable} -m radixbench logs -f - --json 2>/dev/null")
     assert outcome.code == 0
     assert outcome.document["prefill"]["hit_rate"] == 0.2
+
+
+class Piped:
+    """``… | radixbench logs -`` with a writer that doesn't end."""
+
+    def __init__(self, door: Door, *flags: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "radixbench", "logs", "-", *flags],
+            cwd=door.directory,
+            env=door.environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def write(self, *lines: str) -> None:
+        """Lines into the pipe; back once they are taken out of it and the reader waits for more."""
+        assert self.process.stdin is not None
+        self.process.stdin.write("".join(f"{line}\n" for line in lines))
+        self.process.stdin.flush()
+        clock = MonotonicClock()
+        deadline = clock.now_ns() + 60 * NS_PER_S
+        while self._waiting() or not self._sleeps():
+            assert clock.now_ns() < deadline
+            clock.sleep_ns(NS_PER_S // 20)
+
+    def interrupt(self) -> Outcome:
+        """Ctrl-C, and what then came while the pipe is still open."""
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
+        self.process.send_signal(signal.SIGINT)
+        out, err = self.process.stdout.read(), self.process.stderr.read()
+        return Outcome(self.process.wait(60), out, err)
+
+    def _waiting(self) -> int:
+        """Bytes that lie in the pipe."""
+        assert self.process.stdin is not None
+        held = fcntl.ioctl(self.process.stdin, termios.FIONREAD, bytes(4))
+        return int.from_bytes(held, sys.byteorder)
+
+    def _sleeps(self) -> bool:
+        state = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(") ")[2]
+        return state.startswith("S")
+
+
+@pytest.fixture
+def piped() -> Iterator[list[Piped]]:
+    """Whatever was started is ended."""
+    started: list[Piped] = []
+    yield started
+    for one in started:
+        if one.process.poll() is None:
+            os.killpg(one.process.pid, signal.SIGKILL)
+        one.process.communicate()
+
+
+def test_ctrl_c_on_a_pipe_that_goes_on_tells_what_was_read(door: Door, piped: list[Piped]) -> None:
+    """``kubectl logs -f | radixbench logs -``: the summary so far, which says that it is one, and exit 130."""
+    pipe = Piped(door)
+    piped.append(pipe)
+    pipe.write(*FIRST)
+    outcome = pipe.interrupt()
+    assert (outcome.code, outcome.err) == (130, "radixbench: interrupted\n")
+    head, hit, *_ = outcome.out.splitlines()
+    assert head.endswith("5 lines: 2 prefill, 2 decode, 1 other; reading was interrupted here")
+    assert hit == "hit rate 20.0 % = 400 cached / (400 cached + 1,600 new)"
+
+
+def test_ctrl_c_before_a_pipe_told_anything(door: Door, piped: list[Piped]) -> None:
+    """Nothing is made up, and nothing is called wrong with the log."""
+    pipe = Piped(door, "--json")
+    piped.append(pipe)
+    pipe.write("INFO:     Started server process [12]")
+    outcome = pipe.interrupt()
+    assert (outcome.code, outcome.out, outcome.err) == (130, "", "radixbench: interrupted\n")
+
+
+def test_a_part_says_what_it_is_of(logs: Door) -> None:
+    """In the user's words, with the lines of each kind that lie in it, of all that there are."""
+    outcome = logs("logs", "whole.log", "--since", "20:01", "--until", "20:01:05", "--html", "page.html")
+    head, part, *_ = outcome.out.splitlines()
+    assert head == "whole.log: SGLang; 9 lines: 4 prefill, 3 decode, 2 other"
+    told = "selected 20:01 to 20:01:05: 2 of 4 prefill lines, 0 of 3 decode lines, 1 of 1 event"
+    assert part.startswith(told)
+    assert told in (logs.directory / "page.html").read_text()

@@ -77,9 +77,6 @@ class Sglang:
 
     def parse(self, line_no: int, text: str) -> Parsed:
         """A batch line, an event, or nothing of ours."""
-        if self.take([text], 0, line_no - 1):
-            (rows,) = self.drain()
-            return Parsed(rows.kind, tuple(rows.records()))
         inner = unwrap(text)
         if inner.partial:
             self._parts = _Parts(line_no, inner, [inner.text])
@@ -108,6 +105,8 @@ class Sglang:
             prefix = known.get(head) or self._prefixes.read(head)
             if not prefix.clear:
                 return at - place
+            if prefix.at_s is None:
+                prefix = self._prefixes.settled(prefix)
             rows.lines.append(before + at + 1)
             rows.prefixes.append(prefix)
             rows.words.append(found.groups())
@@ -126,7 +125,7 @@ class Sglang:
             return False
         rows = self._rows_of(shape)
         rows.lines.append(line_no)
-        rows.prefixes.append(prefix)
+        rows.prefixes.append(self._prefixes.settled(prefix))
         rows.words.append(found.groups())
         return True
 
@@ -193,7 +192,7 @@ class Sglang:
             statement = read_statement(body)
             if statement is not None:
                 prefix = self._prefix(inner.text[before:begin], inner)
-                record = self._batch(line_no, statement, prefix, inner.text)
+                record = self._batch(line_no, statement, prefix, body)
                 kind = record.kind
                 self._learn(statement, body)
                 if statement.truncated and self._cut is None:
@@ -216,7 +215,7 @@ class Sglang:
             return None
         begin, statement = found
         prefix = self._prefix(inner.text[:begin], inner)
-        return Parsed(statement.kind, (self._batch(line_no, statement, prefix, inner.text),))
+        return Parsed(statement.kind, (self._batch(line_no, statement, prefix, inner.text[begin:]),))
 
     def _event(self, line_no: int, inner: Unwrapped) -> Parsed:
         facts = parse_event(inner.text)
@@ -224,7 +223,9 @@ class Sglang:
             return Parsed(None)
         prefix = self._prefix(inner.text[: facts.start], inner)
         values, extra = {**prefix.values, **facts.values}, {**prefix.extra, **facts.extra}
-        return Parsed("other", (self._record(line_no, "other", values, extra, prefix, inner.text),))
+        return Parsed(
+            "other", (self._record(line_no, "other", values, extra, prefix, inner.text[facts.start :]),)
+        )
 
     def _batch(self, line_no: int, statement: Statement, prefix: Prefix, text: str) -> LogRecord:
         values = {**prefix.values, **statement.pairs.values}
@@ -257,6 +258,6 @@ class Sglang:
         """Where lines of a shape are kept; it is the one looked at first from now on."""
         rows = self._rows.get(shape)
         if rows is None:
-            rows = self._rows[shape] = BatchRows(shape, self._prefixes)
+            rows = self._rows[shape] = BatchRows(shape)
         self._latest[LAST_LETTER[shape.kind]] = rows
         return rows

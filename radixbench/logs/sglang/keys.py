@@ -44,6 +44,27 @@ SGLANG_KEYS: dict[str, str] = {
 }
 """A label as printed, and its key in ``LogRecord.values``."""
 
+ODD_LABELS = frozenset(
+    (
+        "#gpu token",
+        "gpu token usage",
+        "#cpu token",
+        "cpu token usage",
+        "#replay-token",
+        "#host-receive-req",
+        "waiting-image-req",
+        "cap len",
+        "block accept len",
+        "fwd+idle occupancy",
+        "est. decode TFLOPS/s (per GPU)",
+        "est. read BW (GB/s per GPU)",
+        "est. write BW (GB/s per GPU)",
+        "time",
+        "timestamp",
+    )
+)
+"""Labels that are printed and have no key: they are kept as they are, and are no damage."""
+
 GRAPH_LABELS: dict[str, str] = {f"{backend} graph": backend for backend in ("cuda", "cpu", "npu", "musa")}
 """``<backend> graph: True`` becomes ``cuda_graph`` and ``graph_backend``."""
 

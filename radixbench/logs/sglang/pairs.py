@@ -11,14 +11,18 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from radixbench.logs.sglang.keys import GRAPH_LABELS, SGLANG_KEYS
+from radixbench.logs.sglang.keys import GRAPH_LABELS, ODD_LABELS, SGLANG_KEYS
 
-_PIECE = re.compile(r"\s*([^:,]*[^:,\s]): ([^,]*\[[^\]]*\]|[^,]*)\s*")
-_NUMBER = re.compile(r"(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|-?nan|-?inf)(%?)")
-_COMMA = re.compile(r",(?![^\[]*\])")
-_WHOLE = re.compile(r"-?\d+\.\d\d+|.*[%a-z\]]")
+_PIECE = re.compile(r"\s*([^:,]*[^:,\s]): ([^,]*\[[^\]]*\]|[^,]*)\s*", re.ASCII)
+_NUMBER = re.compile(r"(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|-?nan|-?inf)(%?)", re.ASCII)
+_COMMA = re.compile(r",(?![^\[]*\])", re.ASCII)
+_WHOLE = re.compile(r"-?\d+\.\d\d+|.*[%a-z\]]", re.ASCII)
 _TRUTH = {"True": True, "False": False}
-_LEAST_HEAD, _LEAST_TAIL = 4, 6
+_LEAST_HEAD, _LEAST_TAIL, _LONGEST_LABEL = 4, 6, 80
+_LONGEST = 4000
+"""A statement has a few hundred characters; nothing behind this many is one."""
+
+_LONGEST_PIECE = 200
 _BAD = object()
 
 
@@ -50,11 +54,11 @@ class Pairs:
 def read_pairs(text: str) -> Pairs:
     """Every pair of ``text``, the part of a batch line after its ``batch,``."""
     pairs = Pairs()
-    for piece in _COMMA.split(text):
+    for piece in _COMMA.split(text[:_LONGEST]):
         pairs.ends_in_value = False
         if not piece.strip():
             continue
-        match = _PIECE.fullmatch(piece)
+        match = _PIECE.fullmatch(piece) if len(piece) <= _LONGEST_PIECE else None
         value = _BAD if match is None else _take(pairs, match[1], match[2].strip())
         if value is _BAD:
             pairs.damaged = True
@@ -78,7 +82,7 @@ def _take(pairs: Pairs, label: str, raw: str) -> Any:
             pairs.values["graph_backend"] = GRAPH_LABELS[label]
             return value
         return _BAD
-    if is_splice(label):
+    if label not in ODD_LABELS and is_splice(label):
         return _BAD
     pairs.extra[label] = raw if value is _BAD else value
     return raw
@@ -102,6 +106,8 @@ def number_or_truth(raw: str) -> Any:
 
 def is_splice(label: str) -> bool:
     """The head of one known label and the tail of another, glued together."""
+    if len(label) > _LONGEST_LABEL:
+        return False
     known = (*SGLANG_KEYS, *GRAPH_LABELS)
     for cut in range(_LEAST_HEAD, len(label) - _LEAST_TAIL + 1):
         head, tail = label[:cut], label[cut:]

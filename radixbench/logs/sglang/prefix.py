@@ -17,17 +17,22 @@ from radixbench.logs.timeline import Timeline
 from radixbench.logs.wrapper.unwrap import Unwrapped, unwrap
 
 _CACHE_SIZE = 4096
+_LONGEST_KEPT = 300
+"""A longer one, such as a line of progress bars, comes once: keeping it would cost memory."""
 _UNCLEAR = ("obj=", '"obj"', "text=", '"text"', "prompt=", '"prompt"', '"content"', " batch")
 
-_BARE = re.compile(r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d{1,6})?)((?: [A-Z][A-Z_]*-?\d+)*)\] ")
-_BRACKET = re.compile(r"\[([^\[\]]*)\]")
-_STAMP = re.compile(
-    r"(\d{4}-\d\d-\d\d)[ T|](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?|(?<![\d:.-])(\d\d:\d\d:\d\d)(?:[.,](\d{1,6}))?(?![\d:])"
+_BARE = re.compile(
+    r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d{1,6})?)((?: [A-Z][A-Z_]*-?\d+)*)\] ", re.ASCII
 )
-_RANK = re.compile(r"\b(DP|TP|PP|EP|ATTN_CP|MOE_DP|CP)(-?\d+)\b")
-_DEVICE = re.compile(r"\b(gpu_id|gpu|rank)=(\d+)\b")
-_RAY_SOURCE = re.compile(r"(?:.* )?(\w+) pid=(\d+)(?:, ip=.*)?")
-_RAY = re.compile(r"\((\w+) pid=(\d+)(?:, ip=[^)]*)?\)")
+_BRACKET = re.compile(r"\[([^\[\]]*)\]", re.ASCII)
+_STAMP = re.compile(
+    r"(\d{4}-\d\d-\d\d)[ T|](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?|(?<![\d:.-])(\d\d:\d\d:\d\d)(?:[.,](\d{1,6}))?(?![\d:])",
+    re.ASCII,
+)
+_RANK = re.compile(r"\b(DP|TP|PP|EP|ATTN_CP|MOE_DP|CP)(-?\d+)\b", re.ASCII)
+_DEVICE = re.compile(r"\b(gpu_id|gpu|rank)=(\d+)\b", re.ASCII)
+_RAY_SOURCE = re.compile(r"(?:.* )?(\w+) pid=(\d+)(?:, ip=.*)?", re.ASCII)
+_RAY = re.compile(r"\((\w+) pid=(\d+)(?:, ip=[^)]*)?\)", re.ASCII)
 
 _RANK_KEYS = {
     "DP": "dp_rank",
@@ -69,8 +74,14 @@ class Prefixes:
                 self.known.clear()
                 self._ranks.clear()
             plain = self._bare(text) if wrapper is None else None
-            known = self.known[key] = plain or self._wrapped(text, wrapper)
+            known = plain or self._wrapped(text, wrapper)
+            if len(key) <= _LONGEST_KEPT:
+                self.known[key] = known
         return known
+
+    def settled(self, prefix: Prefix) -> Prefix:
+        """The prefix with its moment, asked for in the order of the lines."""
+        return prefix if prefix.timestamp is None else prefix._replace(at_s=self.moment(prefix))
 
     def moment(self, prefix: Prefix) -> float | None:
         """Where the prefix stands on the log's axis."""
@@ -150,7 +161,8 @@ def _own_stamp(text: str) -> tuple[str | None, str]:
             return _joined(stamp), group
         if _RANK.search(group) or _DEVICE.search(group):
             return None, group
-    stamps = list(_STAMP.finditer(text)) if "[" not in text else []
+    bare = "[" not in text
+    stamps = [found for found in _STAMP.finditer(text) if bare or text[found.start() - 1] == "["]
     return (_joined(stamps[-1]), "") if stamps else (None, "")
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from radixbench.logs.line import step_from
 from radixbench.logs.record import DialectName, LogRecord, Rank
-from radixbench.logs.sglang.prefix import Prefix, Prefixes
+from radixbench.logs.sglang.prefix import Prefix
 from radixbench.logs.sglang.shapes import Numbers, Shape
 from radixbench.records import StepRecord
 
@@ -22,12 +22,12 @@ from radixbench.records import StepRecord
 class BatchRows:
     """Lines of one shape in the order of the log; row ``i`` of everything here is the same line.
 
-    ``lines`` are physical line numbers, ``words`` what stood at the shape's places. ``kind`` is ``prefill`` or ``decode``; ``match`` the shape's, and ``reach`` how far before `` batch`` it begins.
+    ``lines`` are physical line numbers, ``prefixes`` have their moment, ``words`` what stood at the shape's places. ``kind`` is ``prefill`` or ``decode``; ``match`` the shape's, and ``reach`` how far before `` batch`` it begins.
     """
 
-    __slots__ = ("_columns", "_prefixes", "kind", "lines", "match", "prefixes", "reach", "shape", "words")
+    __slots__ = ("_columns", "kind", "lines", "match", "prefixes", "reach", "shape", "words")
 
-    def __init__(self, shape: Shape, prefixes: Prefixes) -> None:
+    def __init__(self, shape: Shape) -> None:
         self.shape = shape
         self.kind = shape.kind
         self.match = shape.match
@@ -35,7 +35,6 @@ class BatchRows:
         self.lines: list[int] = []
         self.prefixes: list[Prefix] = []
         self.words: list[tuple[str, ...]] = []
-        self._prefixes = prefixes
         self._columns: tuple[Sequence[str], ...] | None = None
 
     def __len__(self) -> int:
@@ -61,10 +60,7 @@ class BatchRows:
 
     def moments(self) -> Numbers:
         """``LogRecord.at_s`` of each row; ``nan`` without a time."""
-        moments = [prefix.at_s for prefix in self.prefixes]
-        if None in moments:
-            moments = [self._prefixes.moment(prefix) for prefix in self.prefixes]
-        return np.array(moments, dtype=np.float64)
+        return np.array([prefix.at_s for prefix in self.prefixes], dtype=np.float64)
 
     def ranks(self) -> list[Rank]:
         """The rank of each row."""
@@ -76,9 +72,8 @@ class BatchRows:
             values, odd = self.shape.read(words, prefix.values)
             extra: dict[str, Any] = {**prefix.extra, **odd}
             exact = self._exact(words) if self.ours else None
-            at_s = self._prefixes.moment(prefix)
             name: DialectName = "sglang" if exact is None else "radixbench"
-            yield LogRecord(line_no, name, self.kind, values, extra, prefix.rank, at_s, exact)
+            yield LogRecord(line_no, name, self.kind, values, extra, prefix.rank, prefix.at_s, exact)
 
     def _exact(self, words: tuple[str, ...]) -> StepRecord | None:
         try:

@@ -60,7 +60,7 @@ class Shape:
         self._convert = tuple(convert)
         self._decimals = tuple(decimals)
         self._places = {key: place for place, key in enumerate(keys)}
-        self.match = re.compile(f"{head}{', '.join(parts)},?\\s*").fullmatch
+        self.match = re.compile(f"{head}{', '.join(parts)},?\\s*", re.ASCII).fullmatch
 
     def read(self, words: Sequence[str], prefix: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """The known values of one line, those of ``prefix`` among them, and the odd ones under their labels."""
@@ -117,7 +117,7 @@ def _group(raw: str) -> tuple[str, Callable[[str], Any], int | None]:
     if raw in ("True", "False"):
         return "(True|False)", _TRUTH, None
     percent = "%" if raw.endswith("%") else ""
-    number = re.fullmatch(r"-?\d+(?:\.(\d+))?", raw.removesuffix("%"))
+    number = re.fullmatch(r"-?\d+(?:\.(\d+))?", raw.removesuffix("%"), re.ASCII)
     if number is None:
         return _LISTED if raw.endswith("]") else _TEXT, str, None
     if number[1] is None:

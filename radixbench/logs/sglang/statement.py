@@ -19,15 +19,17 @@ OLDEST_DECODE = "#running-req: "
 LAST_LETTER = {"prefill": "l", "decode": "e"}
 """The letter before `` batch`` tells the kind."""
 
-_START = re.compile(r"(?:Prefill|Decode) batch(?=[.,( ])")
+_START = re.compile(r"(?:Prefill|Decode) batch(?=[.,( ])", re.ASCII)
 _HEAD = re.compile(
-    r"(?P<name>Prefill|Decode) batch(?:\(mixed #running-req: (?P<mixed>\d+)\))?(?: \[(?P<iteration>\d+)\])?[.,]? ?"
+    r"(?P<name>Prefill|Decode) batch(?:\(mixed #running-req: (?P<mixed>\d+)\))?(?: \[(?P<iteration>\d+)\])?[.,]? ?",
+    re.ASCII,
 )
 _NEXT_SPEAKER = re.compile(
-    r"\r|\[\d{4}-\d\d-\d\d[ |]\d\d:\d\d:\d\d|\[\d\d:\d\d:\d\d (?:DP|TP)|INFO:  |[ \w-]{0,40}\| \[\d{4}-"
+    r"\r|\[\d{4}-\d\d-\d\d[ |]\d\d:\d\d:\d\d|\[\d\d:\d\d:\d\d (?:DP|TP)|INFO:  |[ \w-]{0,40}\| \[\d{4}-",
+    re.ASCII,
 )
 _MUST = {"prefill": PREFILL_MUST, "decode": DECODE_MUST}
-_REST = re.compile(r"\s*[#A-Za-z(:,.\d-]")
+_REST = re.compile(r"\s*[#A-Za-z(:,.\d-]", re.ASCII)
 _MOST_REST = 2000
 
 

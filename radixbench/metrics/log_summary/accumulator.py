@@ -12,27 +12,33 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 
 from radixbench.logs.record import DialectName, LineCounts, LogRecord, Rank
+from radixbench.logs.select import ABOUT_THE_SERVER
 from radixbench.logs.sglang.rows import BatchRows
 from radixbench.metrics.log_summary.kept import Kept
 from radixbench.metrics.log_summary.ledger import Ledger
 from radixbench.metrics.log_summary.model import LogSummary
 from radixbench.metrics.log_summary.posting import can_post, post
+from radixbench.metrics.log_summary.running_rate import RunningRate
 from radixbench.metrics.log_summary.server import START_EVENTS
 from radixbench.metrics.log_summary.sheet import sheets
 from radixbench.metrics.log_summary.starts import Starts
 from radixbench.metrics.log_summary.summary import summarise_log
 
-_FEW_LINES = 24
+_FEW_LINES = 100
 """So few lines are added faster one by one."""
 
 
 class LogAccumulator:
-    """Takes the records of one log. ``window_s`` ``None``: windows as narrow as a bounded number allows."""
+    """Takes the records of one log. ``window_s`` ``None``: windows as narrow as a bounded number allows.
 
-    def __init__(self, *, window_s: float | None = None) -> None:
+    ``from_start`` is false where the records begin in the middle of the log, so that a server's own running rate counts more.
+    """
+
+    def __init__(self, *, window_s: float | None = None, from_start: bool = True) -> None:
         if window_s is not None and not 0 < window_s < float("inf"):
             raise ValueError(f"a window is longer than 0 s, not {window_s} s")
         self._kept = Kept.empty(window_s)
+        self._from_start = from_start
         self._ledger: Ledger | None = None
         self._dialect: DialectName | None = None
         self._rank: Rank | None = None
@@ -94,15 +100,21 @@ class LogAccumulator:
         ledger = log.ledgers.get(rank)
         if ledger is None:
             ledger = log.ledger(rank)
+            ledger.running_rate = RunningRate(from_start=self._from_start)
             if rank.source in kept.starts:
                 ledger.running_rate.reset()
-            if kept.server.chunk_budget is not None:
-                ledger.chunks.state(kept.server.chunk_budget, kept.server.page_size or 1)
+                ledger.signs.reuse.empty()
+            server = kept.servers.get(rank.source)
+            if server is not None and server.chunk_budget is not None:
+                ledger.chunks.state(server.chunk_budget, server.page_size or 1)
         return ledger
 
     def _event(self, record: LogRecord, event: str) -> None:
         """An event of a request, of the cache or of the server."""
         kept = self._kept
+        if self._is_fact(record, event):
+            self._state(record, event)
+            return
         fresh = kept.happenings.add(record, event)
         if event in ("request_finish", "request_stats"):
             log = kept.ours if record.dialect == "radixbench" else kept.sglang
@@ -119,16 +131,20 @@ class LogAccumulator:
                 self._flush(record, event)
         elif event == "ready" or event in START_EVENTS:
             self._start(record, event)
-        kept.server.take(record, event)
-        if event in ("server_args", "capacity"):
-            self._state_budget()
+        self._state(record, event)
+
+    def _is_fact(self, record: LogRecord, event: str) -> bool:
+        """What a server said of itself before the part that is read: it holds, but it didn't happen in it."""
+        start = event == "ready" or event in START_EVENTS
+        return start and not self._from_start and record.at_s is None
 
     def _flush(self, record: LogRecord, event: str) -> None:
         """Empty the cache: all ranks are cut together, so that phases begin for all of them at once."""
         for ledger in self._ledgers():
             if ledger.rank.source == record.rank.source:
                 ledger.running_rate.reset()
-        self._cut(event)
+                ledger.signs.reuse.empty()
+        self._cut(event, record.at_s)
 
     def _start(self, record: LogRecord, event: str) -> None:
         """A sign that the server starts, starts again, or is ready."""
@@ -138,9 +154,11 @@ class LogAccumulator:
             for ledger in self._ledgers():
                 if ledger.rank.source == source:
                     ledger.restart()
+                    ledger.signs.reuse.empty()
             for engine in self._kept.vllm.all():
-                engine.restart()
-            self._cut("restart")
+                if engine.rank.source == source:
+                    engine.restart()
+            self._cut("restart", record.at_s)
         if event == "ready":
             span = self._kept.span()
             if starts.warming_up:
@@ -148,19 +166,24 @@ class LogAccumulator:
                     if ledger.rank.source == source:
                         ledger.ready()
             starts.ready(record.at_s, None if span is None else span[0])
-            self._cut("ready")
+            self._cut("ready", record.at_s)
 
-    def _state_budget(self) -> None:
-        """The chunk budget is stated, maybe anew."""
-        server = self._kept.server
+    def _state(self, record: LogRecord, event: str) -> None:
+        """A server says something of itself; its chunk budget is stated, maybe anew."""
+        if event not in ABOUT_THE_SERVER:
+            return
+        source = record.rank.source
+        server = self._kept.server_of(source)
+        server.take(record, event)
         budget = server.chunk_budget
-        for ledger in self._ledgers():
-            if budget is not None and budget != ledger.chunks.stated:
-                ledger.chunks.state(budget, server.page_size or 1)
+        if event in ("server_args", "capacity") and budget is not None:
+            for ledger in self._ledgers():
+                if ledger.rank.source == source and budget != ledger.chunks.stated:
+                    ledger.chunks.state(budget, server.page_size or 1)
 
     def _ledgers(self) -> list[Ledger]:
         return [ledger for log in (self._kept.sglang, self._kept.ours) for ledger in log.ledgers.values()]
 
-    def _cut(self, name: str) -> None:
+    def _cut(self, name: str, at_s: float | None) -> None:
         for course in self._kept.courses():
-            course.cut(name)
+            course.cut(name, at_s)

@@ -114,6 +114,7 @@ def request_figures(finished: RequestBook, timed: RequestBook) -> RequestFigures
         queue=quantiles(timed.queue) or quantiles(finished.queue),
         prefill=quantiles(timed.prefill),
         decode=quantiles(timed.decode),
+        forward=quantiles(timed.forward),
         reason="; ".join(reasons) or None,
     )
 
@@ -131,4 +132,5 @@ def _rank(group: Group, ledger: Ledger, counts: bool) -> RankFigures:
 
 def _lane(group: Group, ledger: Ledger, interval: int) -> Lane:
     sums = partial(ledger.sums, repeated=group.repeats(ledger))
-    return Lane(ledger.course, sums, 1.0 if ledger.exact.steps else float(interval))
+    unit = 1.0 if ledger.exact.steps else float(interval)
+    return Lane(ledger.course, sums, unit, source=ledger.rank.source)

@@ -21,7 +21,7 @@ def document(summary: LogSummary) -> dict[str, Any]:
         "schema": SCHEMA,
         "file": summary.file,
         "dialect": summary.dialect,
-        "lines": _lines(summary.lines),
+        "lines": _lines(summary.lines, batches=summary.dialect in {"sglang", "radixbench"}),
         "prefill": _prefill(summary.prefill),
         "decode": _plain(summary.decode),
         "requests": _requests(summary.requests),
@@ -36,12 +36,19 @@ def document(summary: LogSummary) -> dict[str, Any]:
         "concurrency": _plain(summary.concurrency),
         "windows": _plain(summary.windows),
         "phases": _plain(summary.phases),
+        "time_shares": _plain(summary.time_shares),
         "events": _plain(summary.events),
+        "uncached": _plain(summary.uncached),
+        "selected": _plain(summary.selected),
+        "interrupted": summary.interrupted,
+        "quote": {"rate": summary.quote, "reason": summary.quote_reason},
     }
 
 
-def _lines(lines: LineCounts) -> dict[str, Any]:
-    kinds = {kind: n for kind, n in lines.by_kind.items() if n}
+def _lines(lines: LineCounts, *, batches: bool) -> dict[str, Any]:
+    """The kinds that every log of such a server may have are there, with 0 if this one has none."""
+    always = (*_FIRST_KINDS, *_LAST_KINDS) if batches else _LAST_KINDS
+    kinds = dict.fromkeys(always, 0) | {kind: n for kind, n in lines.by_kind.items() if n}
     middle = sorted(kinds.keys() - {*_FIRST_KINDS, *_LAST_KINDS})
     order = (*_FIRST_KINDS, *middle, *_LAST_KINDS)
     return {

@@ -1,7 +1,7 @@
 """One vLLM engine: what its periodic lines add up to.
 
 A line tells rates over the interval since the line before; idle engines print nothing, so a longer gap is no longer
-interval. Its prefix hit rate is the server's own window over the last thousand requests, which an idle
+interval. Its prefix hit rate is the server's own, over the last thousand requests (V1) or since its start (V0), which an idle
 line merely repeats. The lines print no cached tokens at all.
 """
 
@@ -18,6 +18,7 @@ from radixbench.metrics.log_summary.speculation import Speculation
 
 _LONGEST_GAP = 3600
 _LONGEST_INTERVAL = 60.0
+_JUST_BEFORE_S = 1.0
 _RATES = {
     "prefix_hit_pct": "prefix cache hit rate over the last 1000 requests",
     "external_prefix_hit_pct": "external prefix cache hit rate over the last 1000 requests",
@@ -48,12 +49,12 @@ class _Rates:
 
 
 class Engine:
-    """The lines of one rank, in the order of the log."""
+    """The lines of one rank, in the order of the log. ``v0``: the engine before V1 wrote them."""
 
     __slots__ = (
         "_by_gap", "_gaps", "_last_s", "_windows", "course", "cut_lines", "idle_lines", "lines",
         "main_pool", "preemptions",
-        "rank", "speculation",
+        "rank", "speculation", "v0",
     )  # fmt: skip
 
     def __init__(self, rank: Rank, width: float | None) -> None:
@@ -62,6 +63,7 @@ class Engine:
         self.speculation = Speculation()
         self.lines = self.idle_lines = self.cut_lines = self.preemptions = 0
         self.main_pool = "gpu"
+        self.v0 = False
         self._last_s: float | None = None
         self._gaps: dict[int, int] = {}
         self._by_gap: dict[int | None, _Rates] = {}
@@ -76,13 +78,15 @@ class Engine:
         if prompt is None or generated is None or running is None:
             return
         self.lines += 1
+        self.v0 |= "swapped_req" in values or "swapped_req" in extra
         idle = not (prompt or generated or running)
         gap = self._gap(record.at_s)
         if idle:
             self.idle_lines += 1
-            self.course.visit(record.at_s)
+            self.course.pause()
+            self.course.visit(record.at_s, self._before(gap))
         else:
-            self.course.reach(record.at_s, resting=True)
+            self.course.tell(record.at_s, self._before(gap))
             rates = self._by_gap.setdefault(gap, _Rates())
             rates.prompt += prompt
             rates.generated += generated
@@ -97,6 +101,7 @@ class Engine:
 
     def hit_rates(self, record: LogRecord) -> None:
         """V0's separate line. On a CPU backend the hits stand under the CPU's label."""
+        self.v0 = True
         self.course.visit(record.at_s)
         gpu, cpu = (number(record.values.get(f"prefix_hit_{one}_pct")) for one in ("gpu", "cpu"))
         if cpu and not gpu:
@@ -143,6 +148,13 @@ class Engine:
         gap = min(round(at_s - last), _LONGEST_GAP)
         self._gaps[gap] = self._gaps.get(gap, 0) + 1
         return gap
+
+    def _before(self, gap: int | None) -> float:
+        """How far before a line the middle of its interval lies, as far as it is known by now."""
+        interval = self._interval()
+        if interval is None:
+            return _JUST_BEFORE_S
+        return (interval if gap is None else min(float(gap), interval)) / 2
 
     def _interval(self) -> float | None:
         """The seconds a line stands for: the lower quartile of the gaps, since idle engines are silent and leave longer ones."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -108,12 +109,23 @@ def prefill_figures(group: Group) -> PrefillFigures:
         cached_tokens=sums.reused_tokens,
         hit_rate=sums.hit_rate,
         hit_rate_bound=None if group.rounding is None else "lower",
+        hit_rate_upper=_upper(group, sums),
         prompts=None if prompts is None or prompts < 0 else prompts,
         continuations=continuations,
         readmissions=readmissions,
         largest_batch_tokens=max(ledger.signs.largest_batch for ledger in group.ledgers),
         reason=_why(sums, continuations),
     )
+
+
+def _upper(group: Group, sums: Sums) -> float | None:
+    """The hit rate if rounding added all it can: a page less one token for each sequence."""
+    rounding = group.rounding
+    if rounding is None:
+        return None
+    new = max(sums.new_tokens - (rounding.page_size - 1) * sums.new_seq, 0)
+    prompt = sums.reused_tokens + new
+    return sums.reused_tokens / prompt if prompt > 0 else None
 
 
 def _why(sums: Sums, continuations: int | None) -> str | None:
@@ -139,7 +151,16 @@ def decode_figures(group: Group) -> DecodeFigures:
         accept_len=speculation.accept_len,
         accept_rate=speculation.accept_rate,
         idle_lines=sum(ledger.pace.left_out for ledger in group.ledgers),
+        left_out=left_out(group.ledgers),
     )
+
+
+def left_out(ledgers: Sequence[Ledger]) -> dict[str, int]:
+    """Decode lines whose rate says nothing about decoding, by reason."""
+    found: Counter[str] = Counter()
+    for ledger in ledgers:
+        found.update(ledger.pace.reasons(ledger.course.idle_after_s()))
+    return dict(found)
 
 
 def pressure(group: Group, pool_tokens: int | None) -> Pressure:

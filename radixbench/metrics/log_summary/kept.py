@@ -25,7 +25,7 @@ class Kept:
     llamacpp: TimingLog
     retractions: Retractions
     happenings: Happenings
-    server: ServerFacts = field(default_factory=ServerFacts)
+    servers: dict[str, ServerFacts] = field(default_factory=dict)
     starts: dict[str, Starts] = field(default_factory=dict)
 
     @classmethod
@@ -40,6 +40,15 @@ class Kept:
             Retractions(),
             Happenings(window_s),
         )
+
+    @property
+    def server(self) -> ServerFacts:
+        """What the log's server says of itself; of several, what they say alike."""
+        return ServerFacts.agreed(list(self.servers.values()))
+
+    def server_of(self, source: str) -> ServerFacts:
+        """What one of several servers says of itself."""
+        return self.servers.setdefault(source, ServerFacts())
 
     def lines_of(self, source: str) -> int:
         """Batch, periodic and timing lines of one server."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from radixbench.logs.record import LogRecord, Rank
-from radixbench.metrics.log_summary.chunks import Chunks, Load
+from radixbench.metrics.log_summary.chunks import PROBE_TOKENS, Chunks, Load
 from radixbench.metrics.log_summary.course import Course
 from radixbench.metrics.log_summary.exact_steps import ExactSteps
 from radixbench.metrics.log_summary.pace import DecodePace
@@ -109,7 +109,9 @@ class Ledger:
         if pending is not None:
             pending = count(pending)
         course = self.course
-        course.reach(record.at_s, not running and not self.waiting)
+        resting = not running and not self.waiting
+        few = new <= PROBE_TOKENS >= cached and seqs == 1
+        self._reach(record, resting, few and resting and not (queue or pending))
         sums = course.sums
         sums.prefill_batches += 1
         sums.new_seq += seqs
@@ -121,7 +123,7 @@ class Ledger:
         self.waiting = waiting = bool(queue or pending)
         self.signs.prefill(record, new, cached, seqs, running or 0, not waiting and not running)
         if record.exact is None:
-            self.pace.prefilled(running, course.gap_s)
+            self.pace.prefilled(running, course.gap_s, resting)
         else:
             self._step(record.exact)
         if new >= self.chunks.floor or pending or self.chunks.open is not None:
@@ -140,7 +142,8 @@ class Ledger:
             self.cut_lines += 1
         course = self.course
         sums = course.sums
-        course.reach(record.at_s, not self.waiting and not sums.prefill_batches)
+        resting = not self.waiting and not sums.prefill_batches
+        self._reach(record, resting, False)
         sums.decode_batches += 1
         self._press(values, record.extra, queue)
         self.waiting = bool(queue)
@@ -163,12 +166,13 @@ class Ledger:
         rate = get("gen_throughput")
         accept = self._accepted(values, running) if "accept_len" in values else 1.0
         if running and accept and rate.__class__ in (int, float) and rate > 0:
-            self.pace.line(sums, running, accept, rate)
+            self.pace.line(sums, running, accept, rate, course.gap_s if resting else None)
 
     def restart(self) -> None:
         """The server began anew."""
         self.running_rate.reset()
         self.pace.start_again()
+        self.waiting = False
         self.signs.probes.start()
         self._started = read_sums(self.course.sums)
 
@@ -237,6 +241,17 @@ class Ledger:
         if rate is not None:
             self.speculation.add_rate(rate, running)
         return length
+
+    def _reach(self, record: LogRecord, resting: bool, probe: bool) -> None:
+        """A line is about to be added; ``probe``: of an idle server, by its looks."""
+        exact = record.exact
+        if exact is None and probe:
+            self.course.probe(record.at_s)
+        elif isinstance(exact, StepRecord) and 0 <= exact.end_ns - exact.start_ns <= _LONGEST_STEP_NS:
+            took = (exact.end_ns - exact.start_ns) / NS_PER_S
+            self.course.step(record.at_s, took, self.exact.rest_s(exact))
+        else:
+            self.course.reach(record.at_s, resting)
 
     def _step(self, exact: object) -> None:
         """A step of our own, with its exact times."""

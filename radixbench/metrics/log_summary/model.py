@@ -30,7 +30,7 @@ class PrefillFigures:
     ``new_seq`` sums what the lines print; ``continuations`` of them are later chunks of a prompt already
     counted, ``readmissions`` were sent back to the queue before, so that
     ``prompts = new_seq - continuations - readmissions``. ``hit_rate_bound`` is ``lower`` where the true rate can only be higher.
-    ``largest_batch_tokens`` is the most new tokens of one batch.
+    ``hit_rate_upper`` is then the most that it can be. ``largest_batch_tokens`` is the most new tokens of one batch.
     """
 
     batches: int | None = None
@@ -44,13 +44,15 @@ class PrefillFigures:
     readmissions: int | None = None
     largest_batch_tokens: int | None = None
     reason: str | None = None
+    hit_rate_upper: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DecodeFigures:
     """Decode batches. ``accept_len`` weights each line by its running requests.
 
-    ``idle_lines`` are left out of the throughput: their rate includes idle time (vLLM's tell of none at all).
+    ``idle_lines`` are left out of the throughput: their rate includes idle time (vLLM's tell of none at all). ``left_out`` splits them
+    by reason: ``first of a rank``, ``after an idle gap`` (of the same length as one between phases), ``diluted`` by a shorter rest.
     """
 
     batches: int | None = None
@@ -60,6 +62,7 @@ class DecodeFigures:
     accept_len: float | None = None
     accept_rate: float | None = None
     idle_lines: int = 0
+    left_out: dict[str, int] = field(default_factory=dict)
     reason: str | None = None
 
 
@@ -74,7 +77,10 @@ class Quantiles:
 
 @dataclass(frozen=True, slots=True)
 class RequestFigures:
-    """From lines about single requests only; batch lines can't tell a latency."""
+    """From lines about single requests only; batch lines can't tell a latency.
+
+    ``forward`` is prefill and decode together, from leaving the queue to the end.
+    """
 
     n: int = 0
     prompt_tokens: int | None = None
@@ -87,6 +93,7 @@ class RequestFigures:
     prefill: Quantiles | None = None
     decode: Quantiles | None = None
     reason: str | None = None
+    forward: Quantiles | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +101,15 @@ class Throughput:
     """Tokens per second: tokens over the time they took, never an average of printed rates.
 
     ``input`` counts cached and new prompt tokens, ``computed`` new ones, both over ``busy_s``; ``output`` over the time its
-    decode lines cover, those after an idle gap left out. ``basis`` says in words how each came about.
+    decode lines cover, those after an idle gap left out. ``basis`` says in words how each came about. ``idle_after_s``: longer gaps
+    between lines count as idle; 0 where the lines tell exactly when they worked, ``None`` where gaps decide nothing.
     """
 
     input: float | None = None
     computed: float | None = None
     output: float | None = None
     busy_s: float | None = None
+    idle_after_s: float | None = None
     basis: str | None = None
     reason: str | None = None
 
@@ -169,11 +178,14 @@ class Window:
     events: dict[str, int] = field(default_factory=dict)
 
 
+PhaseKind = Literal["start-up", "busy", "idle"]
+
+
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A stretch of time of one character: ``start-up``, ``busy``, ``idle``; ``opened_by`` names the event that began it."""
+    """A stretch of time of one character; ``opened_by`` names the event that it begins with. Phases leave no hole."""
 
-    kind: Literal["start-up", "busy", "idle"]
+    kind: PhaseKind
     start_s: float
     end_s: float
     label: str
@@ -195,6 +207,18 @@ class Concurrency:
     hit_rate: float | None = None
 
 
+Cause = Literal["cache-off", "empty-cache", "no-hit", "behind-the-hit", "computed-again", "untold"]
+
+
+@dataclass(frozen=True, slots=True)
+class UncachedPart:
+    """Some of the new tokens, and why they had to be computed; ``untold``: the log doesn't say."""
+
+    cause: Cause
+    tokens: int
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """Something that happened at one moment: a flush, a retraction, a restart."""
@@ -207,8 +231,22 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
+class Selected:
+    """The part of a log that its figures are of, in the user's words, and the records in it by kind."""
+
+    since: str | None
+    until: str | None
+    ranks: tuple[str, ...]
+    by_kind: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class LogSummary:
-    """Everything ``radixbench logs`` says about one log. ``server`` holds the cache settings that start-up lines state."""
+    """Everything ``radixbench logs`` says about one log. ``server`` holds the cache settings that start-up lines state.
+
+    ``time_shares`` are the seconds of each kind of phase. ``uncached`` splits the new tokens by cause. ``quote`` says which of two known hit rates is the better one, ``quote_reason`` why.
+    ``lines`` counts the whole log; ``selected`` is set where the figures are of a part. ``interrupted``: reading was stopped.
+    """
 
     file: str
     dialect: str
@@ -227,6 +265,12 @@ class LogSummary:
     ranks: tuple[RankFigures, ...] = ()
     windows: tuple[Window, ...] = ()
     phases: tuple[Phase, ...] = ()
+    time_shares: dict[str, float] = field(default_factory=dict)
     concurrency: tuple[Concurrency, ...] = ()
     events: tuple[Event, ...] = ()
     notes: tuple[Note, ...] = ()
+    selected: Selected | None = None
+    interrupted: bool = False
+    uncached: tuple[UncachedPart, ...] = ()
+    quote: Literal["batches", "requests"] | None = None
+    quote_reason: str | None = None

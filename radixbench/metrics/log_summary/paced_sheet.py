@@ -23,33 +23,38 @@ class Worked(NamedTuple):
     took: Rates
 
 
-def worked(pace: DecodePace, course: Course, sheet: Sheet) -> Worked:
-    """What each line's rate comes to; ``pace`` goes on from there. ``course`` must not have reached the sheet yet."""
+def worked(pace: DecodePace, course: Course, sheet: Sheet, resting: Truths, probes: Truths) -> Worked:
+    """What each line's rate comes to; ``pace`` goes on from there. ``course`` must not have reached the sheet yet.
+
+    ``resting`` marks lines before which nothing was at work, ``probes`` those that are no work themselves.
+    """
     running, rate = sheet.counts("running_req"), sheet.rates("gen_throughput")
     accept = sheet.rates("accept_len") if sheet.has("accept_len") else np.ones(len(sheet))
     accept = np.where(np.isnan(accept), 1.0, accept)
     told = ~sheet.prefill & (running > 0) & (rate > 0) & (accept > 0)
     work = np.where(told, running * accept, 0.0)
     took = np.divide(work, rate, out=np.zeros(len(sheet)), where=told)
-    _Walk(pace, sheet, _gaps(course, sheet), np.flatnonzero(told)).go(accept, Worked(work, took))
+    gaps = _gaps(course, sheet, probes)
+    _Walk(pace, sheet, gaps, resting, np.flatnonzero(told)).go(accept, Worked(work, took))
     return Worked(work, took)
 
 
-def _gaps(course: Course, sheet: Sheet) -> Rates:
-    """The time since the rank's line before, of each line; ``nan`` for its very first."""
-    last = course.last_s
-    before = np.concatenate(([np.nan if last is None else last], np.maximum.accumulate(sheet.at)[:-1]))
-    if last is not None:
-        before = np.maximum(before, last)
-    return np.maximum(sheet.at - before, 0.0)
+def _gaps(course: Course, sheet: Sheet, probes: Truths) -> Rates:
+    """The time since the rank's last work, of each line; ``nan`` where there was none."""
+    last = -np.inf if course.last_s is None else course.last_s
+    work = np.concatenate(([last], np.where(probes, -np.inf, sheet.at)[:-1]))
+    gaps: Rates = np.maximum(sheet.at - np.maximum.accumulate(work), 0.0)
+    gaps[np.isinf(gaps)] = np.nan
+    return gaps
 
 
 class _Walk:
     """Along the decode lines of a sheet that have a rate; ``places`` are theirs among all lines."""
 
-    def __init__(self, pace: DecodePace, sheet: Sheet, gaps: Rates, places: Counts) -> None:
+    def __init__(self, pace: DecodePace, sheet: Sheet, gaps: Rates, resting: Truths, places: Counts) -> None:
         self._pace = pace
         self._gaps = gaps
+        self._resting = resting
         self._places = places
         self._running, self._rate = sheet.counts("running_req"), sheet.rates("gen_throughput")
         self._each: Rates = self._running[places] / self._rate[places]
@@ -74,7 +79,8 @@ class _Walk:
             self._tell_prefills(place)
             line = int(self._places[place])
             scratch = Sums()
-            pace.line(scratch, int(self._running[line]), float(accept[line]), float(self._rate[line]))
+            idle_s = float(np.nan_to_num(self._gaps[line])) if self._resting[line] else None
+            pace.line(scratch, int(self._running[line]), float(accept[line]), float(self._rate[line]), idle_s)
             worked.work[line], worked.took[line] = scratch.work, scratch.work_time
             sure = pace.steady and pace.counted_each == each[place]
             place += 1
@@ -96,5 +102,6 @@ class _Walk:
             return
         for line in self._prefills[start:stop][self._fresh[start:stop]].tolist():
             running, gap = int(self._running[line]), float(self._gaps[line])
-            self._pace.prefilled(None if running < 0 else running, None if np.isnan(gap) else gap)
-        self._pace.prefilled(1, 0.0)
+            resting = bool(self._resting[line])
+            self._pace.prefilled(None if running < 0 else running, None if np.isnan(gap) else gap, resting)
+        self._pace.prefilled(1, 0.0, False)

@@ -16,10 +16,14 @@ MOST_PAGE = 256
 
 
 class Rounding(NamedTuple):
-    """New tokens are rounded up to pages of ``page_size``; ``stated`` by the arguments, or inferred."""
+    """New tokens are rounded up to pages of ``page_size``; ``stated`` by the arguments, or inferred.
+
+    ``doubtful``: tokens in use come in other numbers, so that the prompts' own lengths may be all there is to it.
+    """
 
     page_size: int
     stated: bool
+    doubtful: bool
 
 
 class PageSigns:
@@ -47,11 +51,17 @@ class PageSigns:
         return min(power, MOST_PAGE) if power >= LEAST_PAGE else 1
 
     def rounding(self, stated: int | None, versions: Span) -> Rounding | None:
-        """Whether these lines give a hit rate that is too low; ``None`` where they don't, or nothing was reused."""
+        """Whether these lines give a hit rate that may be too low; ``None`` where they don't, or nothing was reused.
+
+        Tokens in use that are no whole pages make rounding unlikely, not impossible: a bound is on the safe side.
+        """
         if not versions.may_be_in(ROUNDS_FROM, ROUNDS_UNTIL) or self.cached == 0:
             return None
         if stated is not None:
             rounded = stated > 1 and self.new % stated == 0
-            return Rounding(stated, stated=True) if rounded else None
-        common = gcd(self.page_size(), self.new)
-        return Rounding(common, stated=False) if common >= LEAST_PAGE else None
+            return Rounding(stated, stated=True, doubtful=False) if rounded else None
+        common = gcd(self.cached, self.new)
+        page = min(common & -common, MOST_PAGE)
+        if page < LEAST_PAGE:
+            return None
+        return Rounding(page, stated=False, doubtful=self.used % page != 0)

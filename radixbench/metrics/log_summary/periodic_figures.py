@@ -23,7 +23,7 @@ from radixbench.metrics.log_summary.sums import Sums, plus, read_sums, sums_of
 from radixbench.metrics.log_summary.version import Version
 from radixbench.metrics.log_summary.windows import Lane
 
-NO_TOKENS = "vLLM's periodic lines print no cached tokens: its own hit rate over the last 1000 requests stands under server windows"
+NO_TOKENS = "vLLM's periodic lines print no cached tokens: the hit rate they print is the server's own"
 NO_BATCHES = "vLLM prints a line each interval, none for a batch"
 NO_REQUESTS = "vLLM prints no line about a finished request"
 
@@ -36,13 +36,14 @@ def periodic_figures(kept: Kept) -> Figures:
     engines = kept.vllm.engines()
     drafting = kept.vllm.drafting()
     version = kept.server.version
+    v0 = any(engine.v0 for engine in kept.vllm.all())
     ranks = tuple(
         RankFigures(
             rank=_name(engine),
             counted=True,
             prefill=PrefillFigures(reason=NO_TOKENS),
             decode=_decode([engine], [engine]),
-            throughput=_throughput([engine], version),
+            throughput=_throughput([engine], version, v0=v0),
             pressure=_pressure([engine], None),
         )
         for engine in engines
@@ -52,13 +53,18 @@ def periodic_figures(kept: Kept) -> Figures:
         prefill=PrefillFigures(reason=NO_TOKENS),
         decode=_decode(engines, drafting),
         requests=RequestFigures(reason=NO_REQUESTS),
-        throughput=_throughput(engines, version),
+        throughput=_throughput(engines, version, v0=v0),
         pressure=_pressure(engines, kept.server.pool_tokens),
         ranks=ranks,
-        lanes=tuple(Lane(engine.course, sums_of, engine.flow().interval_s or 1.0) for engine in engines),
+        lanes=tuple(_lane(engine) for engine in engines),
         main_pool=_main_pool(engines),
         server_windows=tuple(_windows(engines)),
     )
+
+
+def _lane(engine: Engine) -> Lane:
+    interval = engine.flow().interval_s
+    return Lane(engine.course, sums_of, interval or 1.0, interval or 0.0, engine.rank.source)
 
 
 def _name(engine: Engine) -> str:
@@ -108,14 +114,14 @@ def _main_pool(engines: Sequence[Engine]) -> str:
     return engines[0].main_pool if engines else "gpu"
 
 
-def _throughput(engines: Sequence[Engine], version: Version | None) -> Throughput:
+def _throughput(engines: Sequence[Engine], version: Version | None, *, v0: bool) -> Throughput:
     """Engines work beside each other: tokens of all over the time of the one that worked longest."""
     flows = [engine.flow() for engine in engines]
     seconds = max((flow.seconds for flow in flows), default=0.0)
     if seconds <= 0:
         return Throughput(reason="no line tells of any work")
     prompt = sum(flow.prompt_tokens for flow in flows) / seconds
-    counts_cached = version is not None and version <= (*COUNTS_CACHED_UNTIL[:2], 99)
+    counts_cached = v0 or (version is not None and version <= (*COUNTS_CACHED_UNTIL[:2], 99))
     counts_computed = version is not None and version >= COUNTS_COMPUTED_FROM
     timed = any(flow.interval_s is not None for flow in flows)
     reason = None

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from radixbench.metrics.log_summary.chunks import PROBE_TOKENS
 from radixbench.metrics.log_summary.course import JUMP_BACK_S, Course
 from radixbench.metrics.log_summary.ledger import FULL, Ledger
-from radixbench.metrics.log_summary.paced_sheet import worked
+from radixbench.metrics.log_summary.paced_sheet import Worked, worked
 from radixbench.metrics.log_summary.sheet import Rates, Sheet, Truths
 from radixbench.metrics.log_summary.stretches import SHORTEST_IDLE_S
 
@@ -32,20 +32,22 @@ def can_post(ledger: Ledger, sheet: Sheet) -> bool:
 def post(ledger: Ledger, sheet: Sheet) -> None:
     """Add the lines of ``sheet`` to ``ledger``."""
     _speculate(ledger, sheet)
-    work, took = worked(ledger.pace, ledger.course, sheet)
+    resting = _resting(ledger, sheet)
+    probes = _probes(sheet, resting)
+    paced = worked(ledger.pace, ledger.course, sheet, resting, probes)
     _chunks(ledger, sheet)
     _signs(ledger, sheet)
     _graphs(ledger, sheet)
-    _spells(ledger, sheet, work, took)
+    _spells(ledger, sheet, paced, resting, probes)
 
 
-def _spells(ledger: Ledger, sheet: Sheet, work: Rates, took: Rates) -> None:
+def _spells(ledger: Ledger, sheet: Sheet, paced: Worked, resting: Truths, probes: Truths) -> None:
     """Reach the first line of each spell and add what its lines come to."""
-    begins = _beginnings(ledger.course, sheet.at)
+    begins = _beginnings(ledger.course, sheet.at, probes)
     starts = np.flatnonzero(begins)
     usage = _usage(ledger, sheet)
     sums = np.add.reduceat(_whole_sums(sheet, usage), starts, axis=1)
-    work_sums = np.add.reduceat(np.stack([work, took]), starts, axis=1)
+    work_sums = np.add.reduceat(np.stack(paced), starts, axis=1)
     peaks = np.maximum.reduceat(_whole_peaks(sheet), starts, axis=1)
     sides = {
         name: np.fmax.reduceat(sheet.rates(key), starts).tolist()
@@ -56,35 +58,42 @@ def _spells(ledger: Ledger, sheet: Sheet, work: Rates, took: Rates) -> None:
     spells = zip(
         sheet.at[starts].tolist(),
         sheet.at[np.append(starts[1:], len(sheet)) - 1].tolist(),
-        _resting(ledger, sheet)[starts].tolist(),
+        resting[starts].tolist(),
+        probes[starts].tolist(),
         _by_spell(sums),
         _by_spell(work_sums),
         _by_spell(peaks),
         np.fmax.reduceat(usage, starts).tolist(),
         strict=True,
     )
-    for place, (first, last, resting, counts, spent, (running, queue, pending), used) in enumerate(spells):
-        course.reach(first, resting)
+    for place, (first, last, rests, probe, counts, spent, (running, queue, pending), used) in enumerate(
+        spells
+    ):
+        if probe:
+            course.probe(first)
+        else:
+            course.reach(first, rests)
         course.sums.gain(counts, spent)
         course.peaks.rise(running, queue, pending, used)
         for name, usages in sides.items():
             course.peaks.rise_pool(name, usages[place])
-        if last > first:
+        if last > first:  # a probe is a spell of its own
             course.linger(last)
     gaps = np.diff(sheet.at, prepend=sheet.at[0])
     course.stretches.note_gaps(gaps[~begins & (gaps >= 1.0)])
     ledger.waiting = bool(_waits(sheet)[-1])
 
 
-def _beginnings(course: Course, at: Rates) -> Truths:
-    """Lines that begin a spell: in another window than the line before, after a gap that may be idle, or late."""
+def _beginnings(course: Course, at: Rates, probes: Truths) -> Truths:
+    """Lines that begin a spell: in another window than the line before, after a gap that may be idle, late, or no work."""
     gaps = np.diff(at, prepend=at[0])
     latest = np.maximum.accumulate(at)
     late = at < (latest if course.last_s is None else np.maximum(latest, course.last_s))
     windows = np.floor_divide(at, course.width)
     begins: Truths = (gaps > SHORTEST_IDLE_S) | late | (np.diff(windows, prepend=windows[0]) != 0)
     begins[0] = True
-    begins[1:] |= late[:-1]
+    begins |= probes
+    begins[1:] |= late[:-1] | probes[:-1]
     return begins
 
 
@@ -133,6 +142,15 @@ def _resting(ledger: Ledger, sheet: Sheet) -> Truths:
     waited = np.concatenate(([ledger.waiting], _waits(sheet)[:-1]))
     prefilled = (np.cumsum(prefill) - prefill > 0) | (ledger.course.sums.prefill_batches > 0)
     return ~waited & np.where(prefill, sheet.counts("running_req") <= 0, ~prefilled)
+
+
+def _probes(sheet: Sheet, resting: Truths) -> Truths:
+    """Lines that are no work but probes of an idle server."""
+    few = sheet.prefill & (sheet.counts("new_token") <= PROBE_TOKENS)
+    if not few.any():
+        return few
+    few &= (sheet.counts("cached_token") <= PROBE_TOKENS) & (sheet.counts("new_seq") == 1)
+    return few & resting & ~_waits(sheet)
 
 
 def _speculate(ledger: Ledger, sheet: Sheet) -> None:

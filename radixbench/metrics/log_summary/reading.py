@@ -21,6 +21,7 @@ from radixbench.metrics.log_summary.model import (
     Throughput,
     Window,
 )
+from radixbench.metrics.log_summary.quoting import Quote
 from radixbench.metrics.log_summary.windows import Lane
 
 
@@ -54,3 +55,4 @@ class Reading:
     phases: tuple[Phase, ...]
     concurrency: tuple[Concurrency, ...]
     label: Callable[[float], str]
+    quote: Quote

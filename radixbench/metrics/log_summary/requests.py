@@ -22,13 +22,14 @@ _MS = 1e-3
 
 
 class RequestBook:
-    """Requests of one kind of line. ``known`` counts those whose prompt and cached tokens are both known.
+    """Requests of one kind of line. ``known`` counts those whose prompt and cached tokens are both known, ``known_no_hit_tokens`` the
+    other prompt tokens of those among them that reused at most one, the first (BOS), which all prompts share.
 
     ``probes`` were health checks and count as no requests, ``unfinished`` were aborted and have no latency.
     """
 
     __slots__ = (
-        "above_prompt", "cached_tokens", "decode", "e2e", "known", "known_prompt_tokens", "n", "output_known",
+        "above_prompt", "cached_tokens", "decode", "e2e", "forward", "known", "known_no_hit_tokens", "known_prompt_tokens", "n", "output_known",
         "output_tokens", "prefill", "probes", "prompt_known", "prompt_tokens", "queue", "ttft", "unfinished",
     )  # fmt: skip
 
@@ -37,12 +38,14 @@ class RequestBook:
         self.prompt_tokens = self.prompt_known = 0
         self.output_tokens = self.output_known = 0
         self.cached_tokens = self.known_prompt_tokens = self.known = 0
+        self.known_no_hit_tokens = 0
         self.above_prompt = 0
         self.ttft = StreamQuantile()
         self.e2e = StreamQuantile()
         self.queue = StreamQuantile()
         self.prefill = StreamQuantile()
         self.decode = StreamQuantile()
+        self.forward = StreamQuantile()
 
     def add(self, prompt: Any, cached: Any, output: Any) -> None:
         """One request's tokens; what was not printed is ``None``."""
@@ -66,6 +69,8 @@ class RequestBook:
         self.known += 1
         self.known_prompt_tokens += prompt
         self.cached_tokens += cached
+        if cached <= 1:
+            self.known_no_hit_tokens += prompt - cached
 
     def merge(self, other: RequestBook) -> None:
         """Take in another server's requests."""
@@ -116,6 +121,7 @@ class RequestBooks:
             _take_exact(book, record.exact)
         else:
             take(book.queue, extra.get("queue_duration_ms"), _MS)
+            take(book.forward, extra.get("forward_duration_ms"), _MS)
 
 
 def take(stream: StreamQuantile, printed: Any, unit_s: float = 1.0) -> None:
@@ -133,6 +139,7 @@ def quantiles(stream: StreamQuantile) -> Quantiles | None:
 def _take_exact(book: RequestBook, record: FinishRecord) -> None:
     take(book.e2e, record.e2e_ns, 1 / NS_PER_S)
     take(book.queue, record.queue_ns, 1 / NS_PER_S)
+    take(book.forward, record.forward_ns, 1 / NS_PER_S)
     if record.ttft_ns is not None:
         take(book.ttft, record.ttft_ns, 1 / NS_PER_S)
         take(book.prefill, record.ttft_ns - record.queue_ns, 1 / NS_PER_S)

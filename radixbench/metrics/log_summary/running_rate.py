@@ -1,7 +1,8 @@
 """The cumulative hit rate that servers up to 0.4.3 print, beside our own sum over the same lines.
 
 The server counts since its start or its last flush. Where the log tells of one, or its first rates above 0 are our own to the printed
-digit, both count from the same moment and have to agree; a log that begins later can't be checked.
+digit, both count from the same moment and have to agree; a log that begins later can't be checked. Of a part of a log, only
+what follows a start or flush within it can.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ class _Since(Enum):
     UNKNOWN = 0
     START = 1
     EARLIER = 2
+    PART = 3
 
 
 class RunningRate:
@@ -30,7 +32,7 @@ class RunningRate:
         "_since", "cached", "checked", "differing", "example", "least_cached", "printed", "prompt", "zero_despite",
     )  # fmt: skip
 
-    def __init__(self) -> None:
+    def __init__(self, *, from_start: bool = True) -> None:
         self.cached = 0
         self.prompt = 0
         self.printed: float | None = None
@@ -39,7 +41,7 @@ class RunningRate:
         self.zero_despite = 0
         self.least_cached = 0
         self.example: tuple[float, float] | None = None
-        self._since = _Since.UNKNOWN
+        self._since = _Since.UNKNOWN if from_start else _Since.PART
 
     def reset(self) -> None:
         """The server started or flushed its cache: its count begins at 0."""
@@ -55,7 +57,7 @@ class RunningRate:
         if own is None:
             return
         differs = abs(own - printed) > _HALF_DIGIT
-        if printed == 0.0 and cached > 0:
+        if printed == 0.0 and cached > 0 and self._since is not _Since.PART:
             self.zero_despite += 1
             self.least_cached = self.cached
         if self._since is _Since.START:
@@ -63,7 +65,7 @@ class RunningRate:
             if differs:
                 self.differing += 1
                 self.example = self.example or (printed, own)
-        elif differs:
+        elif differs and self._since is _Since.UNKNOWN:
             self._since = _Since.EARLIER
         elif own > 0.0 and self._since is _Since.UNKNOWN:
             self._since = _Since.START

@@ -5,7 +5,7 @@ A later statement replaces an earlier one, so after a restart the facts are thos
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -31,6 +31,14 @@ _TREE = {
     "hybrid_ssm": "tree_hybrid_ssm",
     "source": "tree_source",
 }
+_REPEATS = (
+    ("pool_tokens", "max_total_num_tokens"),
+    ("max_total_tokens", "max_total_num_tokens"),
+    ("max_total_tokens", "pool_tokens"),
+    ("context_length", "context_len"),
+)
+"""What was asked for, or said again, and where it stands as the server has it."""
+
 _LONGEST_TEXT = 300
 
 DECODE_INTERVAL = 40
@@ -41,22 +49,40 @@ START_EVENTS = frozenset({"server_args", "engine_config", "version"})
 
 
 class ServerFacts:
-    """Takes start-up events; ``shown`` is what is worth showing, by the server's own names."""
+    """Takes start-up events; ``shown`` is what is worth showing, by the server's own names. ``stated``: its arguments were among them."""
 
-    __slots__ = ("_facts", "pool_tokens")
+    __slots__ = ("_facts", "pool_tokens", "stated")
 
     def __init__(self) -> None:
         self._facts: dict[str, Any] = {}
         self.pool_tokens: int | None = None
+        self.stated = False
+
+    @classmethod
+    def agreed(cls, servers: Sequence[ServerFacts]) -> ServerFacts:
+        """What all of several servers in one log state alike; what one of them says of itself isn't true of all."""
+        both = cls()
+        if servers:
+            first = servers[0]
+            names = set(first._facts).intersection(*(one._facts for one in servers[1:]))
+            alike = (name for name in names if all(one._facts[name] == first._facts[name] for one in servers))
+            both._facts = {name: first._facts[name] for name in alike}
+            both.stated = any(one.stated for one in servers)
+            both.pool_tokens = first.pool_tokens if len({one.pool_tokens for one in servers}) == 1 else None
+        return both
 
     def take(self, record: LogRecord, event: str) -> None:
         """One event; those that state no settings pass by."""
         extra = record.extra
         match event:
             case "server_args":
+                self.stated = True
                 args = extra.get("args")
                 self._put(args if isinstance(args, Mapping) else {})
-            case "engine_config" | "version" | "slots":
+            case "engine_config":
+                self.stated = True
+                self._put(extra)
+            case "version" | "slots":
                 self._put(extra)
             case "capacity":
                 self._put(extra)
@@ -72,7 +98,7 @@ class ServerFacts:
 
     @property
     def shown(self) -> dict[str, Any]:
-        """Settings that bear on the cache, in a fixed order."""
+        """Settings that bear on the cache, in a fixed order; one that two lines state alike stands once."""
         names = (
             *_SHOWN,
             "tree_impl",
@@ -85,6 +111,9 @@ class ServerFacts:
         found = {name: self._facts[name] for name in names if self._facts.get(name) is not None}
         if self.pool_tokens is not None:
             found.setdefault("pool_tokens", self.pool_tokens)
+        for repeat, name in _REPEATS:
+            if repeat in found and found[repeat] == found.get(name):
+                del found[repeat]
         return found
 
     def __getitem__(self, name: str) -> Any:

@@ -16,6 +16,7 @@ from radixbench.logs.record import LogRecord
 from radixbench.metrics.log_summary.chunks import PROBE_TOKENS
 from radixbench.metrics.log_summary.oddities import Probes, Twins
 from radixbench.metrics.log_summary.pages import PageSigns
+from radixbench.metrics.log_summary.reuse import Reuse
 from radixbench.metrics.log_summary.sheet import Counts, Sheet
 
 _USED = ("token", "full_token", "swa_token")
@@ -43,7 +44,9 @@ class Signs:
         "largest_batch",
         "pages",
         "prefill_keys",
-        "probes", "shapes",
+        "probes",
+        "reuse",
+        "shapes",
         "twins",
     )  # fmt: skip
 
@@ -51,6 +54,7 @@ class Signs:
         self.pages = PageSigns()
         self.probes = Probes()
         self.twins = Twins()
+        self.reuse = Reuse()
         self.prefill_keys: set[str] = set()
         self.decode_keys: set[str] = set()
         self.largest_batch = 0
@@ -75,6 +79,7 @@ class Signs:
                 pages.cached = gcd(pages.cached, cached)
             if cached <= seqs:
                 self.few_shared += 1
+        self.reuse.add(new, cached, seqs)
         self.largest_batch = max(self.largest_batch, new)
         if new == self._new and self.twins.compare(values, self._before):
             self._new = -1
@@ -124,6 +129,7 @@ class Signs:
         if pages.cached != 1:
             pages.cached = gcd(pages.cached, int(np.gcd.reduce(cached)))
         self.few_shared += int(((cached > 0) & (cached <= seqs)).sum())
+        self.reuse.count(new, cached, seqs)
         self.largest_batch = max(self.largest_batch, int(new.max()))
         self._new = -1
         bits = np.frexp((running + seqs).astype(np.float64))[1]

@@ -1,8 +1,8 @@
 """Throughput: tokens over the time they took.
 
-Prompt tokens are divided by the time at work, decoding included: the gaps between a rank's lines, idle ones left out;
-where ranks work beside each other, the time in which any of them did. Stamps of whole seconds
-can't measure a few seconds; exact steps can.
+Prompt tokens are divided by the time at work, decoding included: the gaps between a rank's lines, idle ones and probes of an idle
+server left out; where ranks work beside each other, the time in which any of them did. Stamps of whole seconds
+can't measure a few seconds; exact steps can, and there nothing but steps is time at work.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from radixbench.metrics.log_summary.course import Course
-from radixbench.metrics.log_summary.figures import Group
+from radixbench.metrics.log_summary.figures import Group, left_out
 from radixbench.metrics.log_summary.ledger import Ledger
 from radixbench.metrics.log_summary.model import Throughput
 from radixbench.metrics.log_summary.stretches import union
@@ -27,11 +27,14 @@ def throughput(group: Group) -> Throughput:
     exact = [ledger.exact for ledger in group.ledgers if ledger.exact.steps]
     if exact:
         busy: float | None = max(one.busy_s for one in exact)
+        idle_after_s: float | None = 0.0
         reason = None
         source = "the exact times of steps"
     else:
-        busy, reason = busy_time([ledger.course for ledger in group.ledgers])
-        source = "time stamps, idle gaps left out"
+        courses = [ledger.course for ledger in group.ledgers]
+        busy, reason = busy_time(courses)
+        idle_after_s = None if busy is None else max(course.idle_after_s() for course in courses)
+        source = f"time stamps, idle gaps of more than {idle_after_s or 0:g} s left out"
     prompt_known = sums.prefill_batches > 0 and reason is None and busy
     output, why = _output(group.ledgers, sums)
     parts = []
@@ -45,6 +48,7 @@ def throughput(group: Group) -> Throughput:
         computed=sums.new_tokens / busy if prompt_known and busy else None,
         output=output,
         busy_s=busy,
+        idle_after_s=idle_after_s,
         basis="; ".join(parts) or None,
         reason="; ".join(reasons) or None,
     )
@@ -54,7 +58,11 @@ def busy_time(courses: Sequence[Course]) -> tuple[float | None, str | None]:
     """Seconds in which any of the ranks was at work, and why prompt throughput can't be had from them."""
     worked = [course.worked() for course in courses]
     if not any(worked):
-        return None, "no line has a time"
+        probed = any(course.probes for course in courses)
+        if probed:
+            return None, "every line is a probe of an idle server"
+        timeless = any(course.sums.prefill_batches + course.sums.decode_batches for course in courses)
+        return None, "no line has a time" if timeless else "no lines of work to measure"
     if len(worked) == 1:
         busy = sum(stretch.busy_s for stretch in worked[0])
     else:
@@ -79,8 +87,7 @@ def _output(ledgers: Sequence[Ledger], sums: Sums) -> tuple[float | None, str | 
     rate = output_rate([ledger.course.sums for ledger in ledgers])
     if rate is not None or not sums.decode_batches:
         return rate, None
-    left_out = sum(ledger.pace.left_out for ledger in ledgers)
-    if left_out:
+    if left_out(ledgers):
         return None, "every decode line with a rate is a first one or follows an idle gap"
     return None, "no decode line has a rate"
 
@@ -88,6 +95,7 @@ def _output(ledgers: Sequence[Ledger], sums: Sums) -> tuple[float | None, str | 
 def _output_basis(ledgers: Sequence[Ledger], sums: Sums, *, exact: bool) -> str:
     if exact:
         return f"output: {sums.work:,.0f} tokens over {sums.work_time:,.2f} s of decode steps"
-    left_out = sum(ledger.pace.left_out for ledger in ledgers)
-    tail = f", {left_out:,} after an idle gap or first of a rank left out" if left_out else ""
+    reasons = left_out(ledgers)
+    told = ", ".join(f"{lines:,} {reason}" for reason, lines in reasons.items())
+    tail = f", left out: {told}" if told else ""
     return f"output: running requests x accepted tokens of {sums.decode_batches:,} decode lines over the time their rates imply{tail}"

@@ -12,9 +12,11 @@ from radixbench.metrics.log_summary.kept import Kept, by_dialect
 from radixbench.metrics.log_summary.model import Concurrency, Event, LogSummary, Note
 from radixbench.metrics.log_summary.notes.all import all_notes
 from radixbench.metrics.log_summary.periodic_figures import periodic_figures
-from radixbench.metrics.log_summary.phases import phases_of
+from radixbench.metrics.log_summary.phases import phase_totals, phases_of
+from radixbench.metrics.log_summary.quoting import coverage_of, quote_of
 from radixbench.metrics.log_summary.reading import Figures, Reading
 from radixbench.metrics.log_summary.timing_figures import timing_figures
+from radixbench.metrics.log_summary.uncached import uncached_parts
 from radixbench.metrics.log_summary.windows import window_table
 
 _WORDS = {
@@ -40,6 +42,7 @@ def summarise_log(
     reading = read_log(kept, lines, label)
     figures = reading.figures
     span = kept.span()
+    coverage = coverage_of(kept, reading.dialect, figures.prefill, figures.group)
     return LogSummary(
         file=file,
         dialect=reading.dialect,
@@ -58,9 +61,18 @@ def summarise_log(
         ranks=figures.ranks,
         windows=reading.windows,
         phases=reading.phases,
+        time_shares=phase_totals(reading.phases),
         concurrency=reading.concurrency,
         events=tuple(_event(one, label) for one in kept.happenings.told()),
         notes=(*(Note(code, text) for code, text in problems), *all_notes(reading)),
+        uncached=uncached_parts(
+            figures.prefill.new_tokens,
+            figures.group,
+            coverage,
+            off=kept.server.cache_off and not figures.prefill.cached_tokens,
+        ),
+        quote=reading.quote.rate,
+        quote_reason=reading.quote.reason,
     )
 
 
@@ -69,9 +81,7 @@ def read_log(kept: Kept, lines: LineCounts, label: Label) -> Reading:
     counted = by_dialect(kept)
     dialect = max(counted, key=lambda name: (counted[name], lines.by_dialect.get(name, 0)))
     figures = _figures(kept, dialect)
-    starts = (
-        [start for one in kept.starts.values() for start in one.start_ups] if len(kept.starts) == 1 else []
-    )
+    starts = [start._replace(source=source) for source, one in kept.starts.items() for start in one.start_ups]
     return Reading(
         kept=kept,
         dialect=dialect,
@@ -81,9 +91,12 @@ def read_log(kept: Kept, lines: LineCounts, label: Label) -> Reading:
         windows=window_table(
             figures.lanes, kept.happenings, figures.main_pool, label, fixed=kept.window_s is not None
         ),
-        phases=phases_of(figures.lanes, starts, label),
+        phases=phases_of(figures.lanes, starts, label, kept.span()),
         concurrency=_concurrency(figures),
         label=label,
+        quote=quote_of(
+            figures.prefill, figures.requests, coverage_of(kept, dialect, figures.prefill, figures.group)
+        ),
     )
 
 

@@ -94,7 +94,9 @@ def _throughput(log: TimingLog) -> Throughput:
     output = mean(log.predicted_n, log.predicted_ms / 1000) if log.predicted_ms else None
     sums = log.course.sums
     whole = (
-        (sums.new_tokens + sums.cached_tokens) * 1000 / log.known_prompt_ms if log.known_prompt_ms else None
+        (sums.new_tokens + sums.cached_tokens) * 1000 / log.known_prompt_ms
+        if log.known_prompt_ms and log.timed_prompt_n
+        else None
     )
     parts = []
     if whole is not None:
@@ -117,6 +119,7 @@ def _throughput(log: TimingLog) -> Throughput:
         computed=computed,
         output=output,
         busy_s=busy,
+        idle_after_s=None if busy is None else 0.0,
         basis="; ".join(parts) or None,
         reason="; ".join(reasons) or None,
     )

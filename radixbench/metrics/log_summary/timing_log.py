@@ -16,6 +16,7 @@ from radixbench.metrics.log_summary.course import Course
 from radixbench.metrics.log_summary.readable import count, number
 from radixbench.metrics.log_summary.requests import RequestBook, take
 from radixbench.metrics.log_summary.speculation import Speculation
+from radixbench.metrics.log_summary.sums import Moment, read_sums
 
 _MOST_OPEN = 4096
 _MS = 1e-3
@@ -58,7 +59,7 @@ class TimingLog:
     """All timings of one log. ``unknown`` counts the requests whose cached tokens nothing tells, ``derived`` those told at release."""
 
     __slots__ = (
-        "_open", "_timed", "book", "context_shifts", "course", "cut_lines", "derived", "fully_cached", "known_prompt_ms", "lines", "predicted_ms", "predicted_n",
+        "_before", "_open", "_timed", "book", "context_shifts", "course", "cut_lines", "derived", "fully_cached", "known_prompt_ms", "lines", "predicted_ms", "predicted_n",
         "prompt_ms", "reprocessed", "speculation", "timed_prompt_n", "truncated_contexts", "unknown",
         "unknown_tokens",
     )  # fmt: skip
@@ -72,6 +73,7 @@ class TimingLog:
         self.fully_cached = self.reprocessed = self.context_shifts = self.truncated_contexts = 0
         self.timed_prompt_n = self.predicted_n = 0
         self.prompt_ms = self.predicted_ms = self.known_prompt_ms = 0.0
+        self._before: Moment | None = None
         self._open: OrderedDict[Task, _Reuse] = OrderedDict()
         self._timed: OrderedDict[Task, _Timed] = OrderedDict()
 
@@ -122,6 +124,7 @@ class TimingLog:
         if computed is None:
             return
         self.lines += 1
+        self._before = read_sums(self.course.sums)
         self.book.add(None, None, None)
         took = number(record.values.get("prompt_ms"))
         take(self.book.prefill, took, _MS)
@@ -209,7 +212,9 @@ class TimingLog:
     def _spent(self, record: LogRecord) -> None:
         took = number(record.values.get("total_ms"))
         if record.at_s is not None and took is not None:
-            self.course.spend(record.at_s - took * _MS, record.at_s)
+            before = read_sums(self.course.sums) if self._before is None else self._before
+            self.course.spend(record.at_s - took * _MS, record.at_s, before)
+            self._before = None
 
     def _draft(self, record: LogRecord) -> None:
         values = record.values

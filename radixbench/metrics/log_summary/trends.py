@@ -18,14 +18,27 @@ _LEAST_HIGH, _LEAST_LOW = 0.2, 0.1
 _LEAST_LINES = 8
 
 
-class Fall(NamedTuple):
-    """From ``high`` to ``low``, and the first moment of each. ``between`` are the windows around the change."""
+class Side(NamedTuple):
+    """What the windows from ``first`` to ``last`` hold."""
 
-    high: float
-    low: float
-    high_from: str
-    low_from: str
+    cached: int
+    new: int
+    first: Window
+    last: Window
+
+    @property
+    def rate(self) -> float:
+        """Cached of all prompt tokens."""
+        return self.cached / (self.cached + self.new)
+
+
+class Fall(NamedTuple):
+    """From ``high`` to ``low``, which lasts to the end. ``between`` are the windows from the last of the one to the first of the other, ``later`` those after."""
+
+    high: Side
+    low: Side
     between: tuple[Window, ...]
+    later: tuple[Window, ...]
 
 
 class Steepness(NamedTuple):
@@ -66,18 +79,8 @@ def fall_over_time(windows: Sequence[Window]) -> Fall | None:
         high = groups[first:place]
         if _tokens(high) < _LEAST_HIGH * whole or _tokens(low) < _LEAST_LOW * whole:
             continue
-        fall = Fall(
-            _rate(high),
-            _rate(low),
-            high[0].windows[0].label,
-            low[0].windows[0].label,
-            tuple(
-                one
-                for one in windows
-                if high[-1].windows[0].start_s <= one.start_s <= low[0].windows[-1].start_s
-            ),
-        )
-        if best is None or fall.high - fall.low > best.high - best.low:
+        fall = _fall(windows, _side(high), _side(low))
+        if best is None or fall.high.rate - fall.low.rate > best.high.rate - best.low.rate:
             best = fall
     return best
 
@@ -119,5 +122,16 @@ def _tokens(groups: Sequence[_Group]) -> int:
     return sum(group.tokens for group in groups)
 
 
-def _rate(groups: Sequence[_Group]) -> float:
-    return sum(group.cached for group in groups) / _tokens(groups)
+def _side(groups: Sequence[_Group]) -> Side:
+    cached, new = sum(group.cached for group in groups), sum(group.new for group in groups)
+    return Side(cached, new, groups[0].windows[0], groups[-1].windows[-1])
+
+
+def _fall(windows: Sequence[Window], high: Side, low: Side) -> Fall:
+    change, settled = high.last.start_s, low.first.start_s
+    return Fall(
+        high,
+        low,
+        tuple(one for one in windows if change <= one.start_s <= settled),
+        tuple(one for one in windows if one.start_s > settled),
+    )

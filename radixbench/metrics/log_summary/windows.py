@@ -9,6 +9,7 @@ from typing import NamedTuple
 from radixbench.metrics.log_summary.course import Course
 from radixbench.metrics.log_summary.happenings import Happenings
 from radixbench.metrics.log_summary.model import Window
+from radixbench.metrics.log_summary.stretches import Stretch
 from radixbench.metrics.log_summary.sums import Moment, Peaks, Row, Sums
 from radixbench.metrics.log_summary.widths import joined, shown_width
 
@@ -16,11 +17,30 @@ ToSums = Callable[[Moment], Sums]
 
 
 class Lane(NamedTuple):
-    """One rank's course, how its sums are read, and how many seconds one unit of their ``work_time`` lasts."""
+    """One rank's course, how its sums are read, and how many seconds one unit of their ``work_time`` lasts.
+
+    ``interval_s``: each line tells of so many seconds before it. ``source`` names the rank's server, ``None`` any of the log.
+    """
 
     course: Course
     sums: ToSums
     work_unit_s: float = 1.0
+    interval_s: float = 0.0
+    source: str | None = None
+
+    @property
+    def idle_after_s(self) -> float:
+        """Longer gaps between its lines are idle."""
+        return self.course.idle_after_s(self.interval_s)
+
+    @property
+    def exact(self) -> bool:
+        """What lies between its stretches is idle, however short."""
+        return self.interval_s > 0.0 or self.course.stretches.exact_s > 0.0
+
+    def stretches(self) -> list[Stretch]:
+        """When the rank was at work."""
+        return self.course.worked(self.interval_s)
 
 
 class _Part(NamedTuple):

@@ -14,7 +14,7 @@ from radixbench.clock import Clock, MonotonicClock
 from radixbench.metrics.log_summary.model import LogSummary
 from radixbench.report import text
 from radixbench.report.console.log_layout import table_lines
-from radixbench.report.console.log_view import hit_panel
+from radixbench.report.console.log_view import head_lines, hit_panel
 from radixbench.report.console.plain import clean
 from radixbench.report.logs.now import now_facts
 from radixbench.report.logs.view import build_log_view
@@ -42,7 +42,7 @@ class FollowDisplay:
 
     def __enter__(self) -> FollowDisplay:
         if self._console.is_terminal:
-            self._live = Live(console=self._console, auto_refresh=False, transient=True)
+            self._live = Live(console=self._console, auto_refresh=False, screen=True)
             self._live.start()
         return self
 
@@ -70,7 +70,7 @@ class FollowDisplay:
         """As much as fits the screen: the rate, and as many of the last windows as there is room for."""
         console = self._console
         view = build_log_view(summary, brief=True)
-        above: list[RenderableType] = [Text(clean(view.head)), hit_panel(view)]
+        above: list[RenderableType] = [*head_lines(view), hit_panel(view)]
         below: list[RenderableType] = [Text(_notes(summary), style="yellow")] if summary.notes else []
         below.append(Text(_ENDING, style="dim"))
         used = sum(len(console.render_lines(part, pad=False)) for part in (*above, *below))
@@ -96,5 +96,5 @@ def plain_line(summary: LogSummary) -> str:
     view = build_log_view(summary, brief=True)
     now = now_facts(summary)
     told = [] if now is None else [f"{fact.title} {fact.value}" for fact in now.facts]
-    parts = [summary.last or "", text.plural(summary.lines.read, "line"), view.hit.sentence, *told]
+    parts = [summary.last or "", text.plural(summary.lines.read, "line"), view.part, view.hit.sentence, *told]
     return clean(" | ".join(part for part in parts if part))

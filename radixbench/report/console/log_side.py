@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from radixbench.report.console.log_layout import hanging
-from radixbench.report.console.log_view import hit_panel, note_lines, write_lines
+from radixbench.report.console.log_view import head_lines, hit_panel, note_lines, write_lines
 from radixbench.report.console.plain import clean
 from radixbench.report.logs.model import SideBySide, SideRow
 
@@ -35,6 +35,8 @@ def plain_side_lines(side: SideBySide) -> Iterator[str]:
 def _plain(side: SideBySide) -> Iterator[str]:
     for view in side.views:
         yield view.head
+        if view.part:
+            yield view.part
         yield view.hit.sentence
         yield from view.hit.details
     for block in side.blocks:
@@ -50,7 +52,8 @@ def _plain(side: SideBySide) -> Iterator[str]:
 
 def _print_rich(side: SideBySide, console: Console) -> None:
     for view in side.views:
-        console.print(Text(clean(view.head)))
+        for line in head_lines(view):
+            console.print(line)
         console.print(hit_panel(view))
     console.print()
     for line in side_lines(side, console):

@@ -35,6 +35,13 @@ def plain_lines(view: LogView) -> Iterator[str]:
     return (clean(line) for line in _plain(view))
 
 
+def head_lines(view: LogView) -> Iterator[Text]:
+    """Which log it is, and which part of it."""
+    yield Text(clean(view.head))
+    if view.part:
+        yield Text(clean(view.part), style="bold")
+
+
 def hit_panel(view: LogView) -> Panel:
     """The hit rate with the tokens it is made of, in a box."""
     body = Text(clean(view.hit.sentence), style="bold")
@@ -51,9 +58,10 @@ def note_lines(view: LogView, console: Console) -> Iterator[Text]:
 
 
 def _print_rich(view: LogView, console: Console) -> None:
-    console.print(Text(clean(view.head)))
+    for line in head_lines(view):
+        console.print(line)
     console.print(hit_panel(view))
-    for section in view.sections:
+    for section in view.figures:
         _print_block(section_lines(section, console), console)
     for table in view.tables:
         _print_block(table_lines(table, console), console)
@@ -71,9 +79,11 @@ def _print_block(lines: Iterator[Text], console: Console) -> None:
 
 def _plain(view: LogView) -> Iterator[str]:
     yield view.head
+    if view.part:
+        yield view.part
     yield view.hit.sentence
     yield from view.hit.details
-    for section in view.sections:
+    for section in view.figures:
         yield from _plain_section(section)
     for table in view.tables:
         yield from _plain_table(table)

@@ -26,8 +26,8 @@ class Fact:
 class HitRate:
     """The figure people come for. ``equation`` are the tokens it is made of; ``details`` what qualifies it.
 
-    ``value`` is ``37.1 %``, ``≥ 37.1 %`` for a lower bound, or ``unknown``, and then there is no equation.
-    ``windows`` are the rates that the server prints over windows of its own.
+    ``value`` is ``37.1 %``, ``≥ 37.1 %`` for a lower bound, ``unknown`` or ``not printed``, and then there is no equation.
+    ``windows`` are the rates that the server prints over windows of its own; ``lead`` says so where there is no other.
     """
 
     value: str
@@ -35,10 +35,13 @@ class HitRate:
     details: tuple[str, ...]
     known: bool
     windows: tuple[Fact, ...] = ()
+    lead: str = ""
 
     @property
     def sentence(self) -> str:
         """``hit rate 37.1 % = 11,324 cached / (11,324 cached + 19,200 new)``."""
+        if self.lead:
+            return f"hit rate: {self.lead}"
         if not self.equation:
             return f"hit rate {self.value}"
         sign = " (lower bound):" if self.value.startswith("≥") else " ="
@@ -92,20 +95,31 @@ class LogNote:
 
 @dataclass(frozen=True, slots=True)
 class LogView:
-    """Everything that is said about one log. ``file`` is its path as it was given; ``head`` says in a line which log it is."""
+    """Everything that is said about one log. ``file`` is its path as it was given; ``head`` says in a line which log it is.
+
+    ``part`` says which part of the log all figures are of, "" for the whole of it.
+    """
 
     file: str
     head: str
+    part: str
     about: Section
     hit: HitRate
+    causes: Section | None
     sections: tuple[Section, ...]
     ranks: LogTable | None
     phases: LogTable | None
+    time: Section | None
     concurrency: LogTable | None
     windows: LogTable | None
     events: LogTable | None
     settings: Section | None
     notes: tuple[LogNote, ...]
+
+    @property
+    def figures(self) -> tuple[Section, ...]:
+        """What all figures are in: why tokens had to be computed first, for it explains the hit rate."""
+        return self.sections if self.causes is None else (self.causes, *self.sections)
 
     @property
     def tables(self) -> tuple[LogTable, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 
 from radixbench.report import text
 
@@ -11,10 +11,10 @@ _PLACES = 1
 _MOST_PLACES = 12
 
 
-def rate(value: float, *, lower: bool = False) -> str:
+def rate(value: float, *, lower: bool = False, upper: bool = False) -> str:
     """``37.1 %``; ``99.997 %`` and ``0.004 %`` get the decimals they need.
 
-    A ``lower`` bound is rounded down and says so: ``≥ 37.1 %``.
+    A ``lower`` bound is rounded down and says so: ``≥ 37.1 %``; an ``upper`` one is rounded up.
     """
     if not math.isfinite(value):
         return text.MISSING
@@ -22,7 +22,7 @@ def rate(value: float, *, lower: bool = False) -> str:
     if value in {0, 1}:
         return f"{mark}{int(100 * value)} %"
     exact = 100 * Decimal(repr(value))
-    rounding = ROUND_FLOOR if lower else ROUND_HALF_EVEN
+    rounding = ROUND_FLOOR if lower else ROUND_CEILING if upper else ROUND_HALF_EVEN
     for places in range(_PLACES, _MOST_PLACES + 1):
         shown = exact.quantize(Decimal(1).scaleb(-places), rounding)
         if shown not in {0, 100}:

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from radixbench.metrics.log_summary.model import (
     DecodeFigures,
     LogSummary,
     PrefillFigures,
-    Pressure,
     Quantiles,
     RequestFigures,
     Throughput,
+    UncachedPart,
 )
 from radixbench.report import text
 from radixbench.report.logs.model import Fact, Section
 from radixbench.report.logs.numbers import clock_span, per_second, rate, usage
 
 _FEW = 100
+_PRINT_RETRACTIONS = frozenset({"sglang", "radixbench"})
+_LEFT_OUT = {"diluted": "diluted by a shorter rest"}
+_SAMPLED = "over lines: sampled when one is printed"
+_FULL = "usage of 97 % or more"
 
 
 def sections(summary: LogSummary) -> tuple[Section, ...]:
@@ -30,7 +34,7 @@ def sections(summary: LogSummary) -> tuple[Section, ...]:
         _section("decode", "Decode", _decode(summary.decode), summary.decode.reason),
         _throughput(summary.throughput),
         _section("requests", "Requests", _requests(summary.requests), summary.requests.reason),
-        _section("pressure", "Queue and pools", _pressure(summary.pressure), None),
+        _section("pressure", "Queue and pools", _pressure(summary), None),
     )
     return tuple(section for section in found if section.facts or section.notes)
 
@@ -39,6 +43,33 @@ def settings(summary: LogSummary) -> Section | None:
     """What start-up lines state about the server, as they state it."""
     facts = tuple(Fact(name, name, _as_stated(value)) for name, value in summary.server.items())
     return Section("server", "Server, as its start-up lines state it", facts) if facts else None
+
+
+def time_spent(summary: LogSummary) -> Section | None:
+    """Where the time went: what each kind of phase took of all of it."""
+    total = sum(summary.time_shares.values())
+    facts = tuple(
+        Fact(kind, kind, f"{clock_span(seconds)} ({rate(seconds / total)})")
+        for kind, seconds in summary.time_shares.items()
+        if seconds
+    )
+    return Section("time", "Where the time went", facts) if facts else None
+
+
+def causes(parts: Sequence[UncachedPart]) -> Section | None:
+    """Why tokens had to be computed."""
+    total = sum(part.tokens for part in parts)
+    facts = tuple(
+        Fact(
+            part.cause,
+            part.cause.replace("-", " "),
+            f"{text.count(part.tokens)} ({rate(part.tokens / total)})",
+            part.text,
+        )
+        for part in parts
+        if part.tokens
+    )
+    return Section("causes", "New tokens by cause", facts) if facts else None
 
 
 def _section(key: str, title: str, facts: Iterable[Fact], reason: str | None) -> Section:
@@ -89,12 +120,14 @@ def _decode(figures: DecodeFigures) -> Iterator[Fact]:
     if figures.accept_rate is not None:
         yield Fact("accept_rate", "accept rate", rate(figures.accept_rate), "of drafted tokens")
     if figures.idle_lines:
-        yield Fact(
-            "idle_lines",
-            "lines after an idle gap",
-            text.count(figures.idle_lines),
-            "their printed rate covers the gap",
-        )
+        yield Fact("left_out", "lines left out", text.count(figures.idle_lines), _why_left_out(figures))
+
+
+def _why_left_out(figures: DecodeFigures) -> str:
+    """``of the output throughput: 1 first of a rank, 2 after an idle gap``."""
+    reasons = figures.left_out or {"idle": figures.idle_lines}
+    why = (f"{text.count(n)} {_LEFT_OUT.get(reason, reason)}" for reason, n in reasons.items())
+    return f"of the output throughput: {', '.join(why)}"
 
 
 def _throughput(figures: Throughput) -> Section:
@@ -108,10 +141,18 @@ def _throughput(figures: Throughput) -> Section:
         if value is not None
     ]
     if figures.busy_s is not None:
-        facts.append(Fact("busy_s", "busy time", clock_span(figures.busy_s)))
+        facts.append(Fact("busy_s", "busy time", clock_span(figures.busy_s), _idle(figures)))
     section = _section("throughput", "Throughput", facts, figures.reason)
     basis = () if figures.basis is None else (figures.basis,)
     return Section(section.key, section.title, section.facts, (*basis, *section.notes))
+
+
+def _idle(figures: Throughput) -> str:
+    if figures.idle_after_s is None:
+        return ""
+    if figures.idle_after_s == 0:
+        return "as the lines tell it"
+    return f"gaps of more than {clock_span(figures.idle_after_s)} with nothing at work are idle"
 
 
 def _requests(figures: RequestFigures) -> Iterator[Fact]:
@@ -129,6 +170,7 @@ def _requests(figures: RequestFigures) -> Iterator[Fact]:
         ("queue", "in the queue", figures.queue),
         ("prefill_time", "in prefill", figures.prefill),
         ("decode_time", "in decode", figures.decode),
+        ("forward_time", "in prefill and decode", figures.forward),
     ):
         if quantiles is not None:
             yield _quantiles(key, title, quantiles)
@@ -152,10 +194,11 @@ def _mean_and_most(key: str, title: str, mean: float | None, most: int | None) -
     ]
     if known:
         words, values = zip(*known, strict=True)
-        yield Fact(key, f"{title}, {' / '.join(words)}", " / ".join(values))
+        yield Fact(key, f"{title}, {' / '.join(words)}", " / ".join(values), _SAMPLED)
 
 
-def _pressure(figures: Pressure) -> Iterator[Fact]:
+def _pressure(summary: LogSummary) -> Iterator[Fact]:
+    figures = summary.pressure
     yield from _mean_and_most("queue", "waiting requests", figures.queue_mean, figures.queue_max)
     if figures.queued_share is not None:
         yield Fact("queued_share", "lines with a queue", rate(figures.queued_share))
@@ -163,15 +206,13 @@ def _pressure(figures: Pressure) -> Iterator[Fact]:
     for name, value in figures.pools.items():
         yield Fact(f"pool_{name}", f"{name} usage, highest", usage(value))
     if figures.full_share is not None:
-        yield Fact("full_share", "lines with a full pool", rate(figures.full_share))
+        yield Fact("full_share", "lines with a full pool", rate(figures.full_share), _FULL)
     yield from _counted("pool_tokens", "pool size", figures.pool_tokens, "tokens")
     if figures.retract_events or figures.retracted_requests:
-        yield Fact(
-            "retractions",
-            "retractions",
-            text.count(figures.retract_events),
-            f"{text.plural(figures.retracted_requests, 'request')} sent back to the queue",
-        )
+        sent_back = f"{text.plural(figures.retracted_requests, 'request')} sent back to the queue"
+        yield Fact("retractions", "retractions", text.count(figures.retract_events), sent_back)
+    elif summary.dialect in _PRINT_RETRACTIONS and (summary.prefill.batches or summary.decode.batches):
+        yield Fact("retractions", "retractions", text.count(0))
 
 
 def _as_stated(value: Any) -> str:

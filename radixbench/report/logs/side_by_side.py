@@ -17,7 +17,7 @@ def build_side_by_side(views: Sequence[LogView]) -> SideBySide:
     blocks = tuple(
         _block(title, names, [column.get(key) for column in columns]) for key, title in titles.items()
     )
-    return SideBySide(names, tuple(views), blocks)
+    return SideBySide(names, tuple(views), (*blocks, *_notes(views)))
 
 
 def short_names(files: Sequence[str]) -> tuple[str, ...]:
@@ -34,7 +34,9 @@ def short_names(files: Sequence[str]) -> tuple[str, ...]:
 def _sections(view: LogView) -> dict[str, Section]:
     hit = Section("hit", "Hit rate", (Fact("hit_rate", "hit rate", view.hit.value), *view.hit.windows))
     settings = () if view.settings is None else (view.settings,)
-    return {section.key: section for section in (view.about, hit, *view.sections, *settings)}
+    time = () if view.time is None else (view.time,)
+    found = (view.about, hit, *view.figures, *time, *settings)
+    return {section.key: section for section in found}
 
 
 def _block(title: str, names: Sequence[str], sections: Sequence[Section | None]) -> SideBlock:
@@ -45,6 +47,15 @@ def _block(title: str, names: Sequence[str], sections: Sequence[Section | None])
         for key, title in titles.items()
     )
     return SideBlock(title, rows, tuple(_reasons(names, sections)))
+
+
+def _notes(views: Sequence[LogView]) -> Iterator[SideBlock]:
+    """Which note is on which log."""
+    found = [{note.code for note in view.notes} for view in views]
+    codes = dict.fromkeys(note.code for view in views for note in view.notes)
+    if codes:
+        rows = tuple(SideRow(code, tuple("yes" if code in has else "no" for has in found)) for code in codes)
+        yield SideBlock("Notes", rows)
 
 
 def _reasons(names: Sequence[str], sections: Sequence[Section | None]) -> Iterator[str]:

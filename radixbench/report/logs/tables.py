@@ -19,6 +19,7 @@ from radixbench.report import text
 from radixbench.report.logs.labels import event_word, events_words, shared_date, without_date
 from radixbench.report.logs.model import Column, LogTable
 from radixbench.report.logs.numbers import clock_span, rate, usage
+from radixbench.report.logs.sections import time_spent
 
 _LAST_EVENTS = 2
 _NO_RANK = "no rank"
@@ -69,7 +70,7 @@ def rank_table(summary: LogSummary) -> LogTable | None:
     notes = (
         ()
         if counted == len(summary.ranks)
-        else ("A rank that isn't counted prints the same batches as another: it is left out of all sums.",)
+        else ("Not counted: another rank prints the same batches, so this one is left out of all sums.",)
     )
     return _told(
         LogTable(
@@ -122,10 +123,13 @@ def _tokens(figures: PrefillFigures) -> tuple[str, str, str]:
     )
 
 
-def phase_table(phases: Sequence[Phase], most: int | None = None) -> LogTable | None:
-    """A row for each phase, where there is more than one; the longest ``most`` of them in time order."""
+def phase_table(summary: LogSummary, most: int | None = None) -> LogTable | None:
+    """A row for each phase, where there is more than one; the longest ``most`` of them in time order, and where the time went."""
+    phases = summary.phases
     if len(phases) < 2:
         return None
+    spent = time_spent(summary)
+    told = ", ".join(f"{fact.title} {fact.value}" for fact in spent.facts) if spent else ""
     shown = _longest(phases, most)
     date = shared_date([phase.label for phase in shown])
     left_out = len(phases) - len(shown)
@@ -136,7 +140,10 @@ def phase_table(phases: Sequence[Phase], most: int | None = None) -> LogTable | 
             name="phase",
             columns=_PHASE_COLUMNS,
             rows=tuple(_phase_row(phase, date) for phase in shown),
-            notes=(f"{text.plural(left_out, 'shorter phase')} not shown here.",) if left_out else (),
+            notes=(
+                *((f"In all: {told}.",) if told else ()),
+                *((f"{text.plural(left_out, 'shorter phase')} not shown here.",) if left_out else ()),
+            ),
         )
     )
 
@@ -197,6 +204,7 @@ def concurrency_table(levels: Sequence[Concurrency]) -> LogTable | None:
             )
             for level in levels
         ),
+        notes=("At work: the requests that a prefill line prints as running, and those it admits.",),
     )
 
 
@@ -216,9 +224,9 @@ def event_table(
         return None
     shown = _ends(events) if brief else list(events)
     date = shared_date([event.label for event in shown])
-    told = Counter(event.name for event in shown)
-    in_all = {name: max(n, counts.get(name, n)) for name, n in told.items()}
-    complete = told == Counter(in_all)
+    kept = Counter(event.name for event in events)
+    in_all = {name: max(n, counts.get(name, n)) for name, n in kept.items()}
+    complete = len(shown) == sum(in_all.values())
     return LogTable(
         key="events",
         title=f"Events, {date}" if date else "Events",

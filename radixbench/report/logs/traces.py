@@ -17,25 +17,30 @@ from radixbench.report.model import Row
 NEW, CACHED = "new", "cached"
 _HEADROOM = 1.15
 _PERCENT = 100.0
+_SPECK = 0.012
+"""The share of the axis below which a line can't be seen."""
 
 
 class Trace(NamedTuple):
-    """Rows with their names; ``y_top`` is the end of the scale, ``None`` where it needs none."""
+    """Rows with their names and unit; ``y_top`` is the end of the scale, ``None`` where it needs none."""
 
     title: str
     summary: str
-    y_title: str
     series: tuple[str, ...]
     rows: tuple[Row, ...]
     y_top: float | None = None
 
 
 class _Line(NamedTuple):
-    """One stepped line: its name, the windows' values (``None`` is a gap) and how a value is told."""
+    """One stepped line: its name, the windows' values (``None`` is a gap) and how a value is told.
+
+    A line that ``lasts`` keeps its value where there is no window.
+    """
 
     series: str
     values: Sequence[float | None]
     told: Callable[[float], str]
+    lasts: bool = False
 
 
 def tokens(windows: Sequence[Window], axis: TimeAxis) -> Trace:
@@ -44,9 +49,8 @@ def tokens(windows: Sequence[Window], axis: TimeAxis) -> Trace:
     new, cached = sum(w.new_tokens for w in windows), sum(w.cached_tokens for w in windows)
     told = f"{text.count(new)} new and {text.count(cached)} cached tokens"
     return Trace(
-        title="Prompt tokens in prefill batches",
+        title="Prompt tokens, new and cached",
         summary=f"New and cached prompt tokens over time: {told} in all.",
-        y_title="tokens",
         series=(NEW, CACHED),
         rows=rows,
         y_top=float(max((w.new_tokens + w.cached_tokens for w in windows), default=0)) or 1.0,
@@ -62,11 +66,12 @@ def hit_rate(windows: Sequence[Window], axis: TimeAxis) -> Trace | None:
         so_far = [share(c, n) for c, n in zip(cached, new, strict=True)]
         lines += [
             _Line("in the window", [w.hit_rate for w in windows], rate),
-            _Line("so far", so_far, rate),
+            _Line("so far", so_far, rate, lasts=True),
         ]
+    title = "Hit rate" if lines else "Hit rate in the server's own window, as it prints it"
     if any(w.server_hit_rate is not None for w in windows):
         lines.append(_Line("server's own window", [w.server_hit_rate for w in windows], rate))
-    return _percent_trace("Hit rate", windows, axis, lines)
+    return _percent_trace(title, windows, axis, lines)
 
 
 def load(windows: Sequence[Window], axis: TimeAxis) -> Trace | None:
@@ -75,7 +80,7 @@ def load(windows: Sequence[Window], axis: TimeAxis) -> Trace | None:
         _Line("running", [w.running_max for w in windows], _whole),
         _Line("waiting", [w.queue_max for w in windows], _whole),
     ]
-    return _trace("Requests, most in the window", "requests", windows, axis, lines)
+    return _trace("Requests, most in the window", "", windows, axis, lines)
 
 
 def pools(windows: Sequence[Window], axis: TimeAxis) -> Trace | None:
@@ -136,9 +141,8 @@ def _trace(
     spoken = "; ".join(_spoken(line) for line in known)
     top = max(value for line in known for value in line.values if value is not None)
     return Trace(
-        title=title,
+        title=f"{title}, {unit}" if unit else title,
         summary=f"{title}, over time: {spoken}.",
-        y_title=unit,
         series=tuple(line.series for line in known),
         rows=rows,
         y_top=_HEADROOM * top or 1.0,
@@ -152,25 +156,42 @@ def _spoken(line: _Line) -> str:
 
 def _steps(line: _Line, windows: Sequence[Window], axis: TimeAxis) -> Iterator[Row]:
     """A row where each window begins, and one where a run of windows without a gap ends."""
-    run = 0
-    ended: float | None = None
-    last: Row = {}
+    for place, run in enumerate(_runs(line, windows)):
+        rows: list[Row] = [
+            {
+                "t": axis.at(window.start_s),
+                "y": round(value, 4),
+                "series": line.series,
+                "run": f"{line.series} {place}",
+                "tip": f"{window.label}: {line.series} {line.told(value)}",
+            }
+            for window, value in run
+        ]
+        first, last = run[0][0], run[-1][0]
+        end = axis.at(last.start_s + last.length_s)
+        if end - axis.at(first.start_s) < _SPECK * axis.end:
+            rows[0]["lone"] = True
+        yield from rows
+        yield {**_without(rows[-1], "lone"), "t": end}
+
+
+def _runs(line: _Line, windows: Sequence[Window]) -> list[list[tuple[Window, float]]]:
+    """Windows with values that follow each other without a gap."""
+    runs: list[list[tuple[Window, float]]] = []
+    goes_on = False
     for window, value in zip(windows, line.values, strict=True):
-        start = axis.at(window.start_s)
-        if ended is not None and (value is None or start - ended > window.length_s / 2):
-            yield {**last, "t": ended}
-            ended = None
-            run += 1
         if value is None:
+            goes_on = line.lasts
             continue
-        last = {
-            "t": start,
-            "y": round(value, 4),
-            "series": line.series,
-            "run": f"{line.series} {run}",
-            "tip": f"{window.label}: {line.series} {line.told(value)}",
-        }
-        yield last
-        ended = axis.at(window.start_s + window.length_s)
-    if ended is not None:
-        yield {**last, "t": ended}
+        last = runs[-1][-1][0] if runs else None
+        follows = last is not None and window.start_s - last.start_s - last.length_s <= window.length_s / 2
+        if runs and (line.lasts or (goes_on and follows)):
+            runs[-1].append((window, value))
+        else:
+            runs.append([(window, value)])
+        goes_on = True
+    return runs
+
+
+def _without(row: Row, key: str) -> Row:
+    return {name: value for name, value in row.items() if name != key}

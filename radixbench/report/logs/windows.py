@@ -13,6 +13,8 @@ from radixbench.report.logs.numbers import clock_span, rate, usage
 from radixbench.report.logs.stretches import Stretches, share, stretched
 
 _TOTAL = "in all"
+_LLAMACPP = "llamacpp"
+_SERVERS_RATE = "The server's rate is of its own window, as it printed it last: {}."
 
 
 class _Shown(NamedTuple):
@@ -64,12 +66,19 @@ def _columns(summary: LogSummary, date: str) -> list[_Shown]:
         column = Column("server_hit_rate", "server's rate", "server's rate")
         shown.append(_Shown(column, lambda w: _rate(w.server_hit_rate)))
     if any(w.prefill_batches for w in windows):
-        column = Column("prefill", "prefills", "prefill batches", rank=4)
+        column = _prefill_column(summary.dialect)
         shown.append(_Shown(column, lambda w: text.count(w.prefill_batches)))
     if any(w.decode_batches for w in windows):
         column = Column("decode", "decodes", "decode lines", rank=5)
         shown.append(_Shown(column, lambda w: text.count(w.decode_batches)))
     return [*shown, *_load_columns(windows)]
+
+
+def _prefill_column(dialect: str) -> Column:
+    """llama.cpp has no batches: its lines are about single prompts."""
+    if dialect == _LLAMACPP:
+        return Column("prefill", "prompts", "prompts", rank=4)
+    return Column("prefill", "prefills", "prefill batches", rank=4)
 
 
 def _load_columns(windows: Sequence[Window]) -> list[_Shown]:
@@ -125,7 +134,13 @@ def _sums(summary: LogSummary) -> tuple[int, int]:
 
 
 def _rest(summary: LogSummary) -> list[str]:
-    """What the log's own sums have beyond the windows'."""
+    """Whose the server's rate is, and what the log's own sums have beyond the windows'."""
+    told = [window.what for window in summary.server_windows]
+    rates = any(window.server_hit_rate is not None for window in summary.windows)
+    return [*([_SERVERS_RATE.format(text.several(told))] if told and rates else []), *_beyond(summary)]
+
+
+def _beyond(summary: LogSummary) -> list[str]:
     prefill = summary.prefill
     if prefill.new_tokens is None or prefill.cached_tokens is None:
         return []

@@ -12,13 +12,15 @@ ANY = Span(OLDEST, NEWEST)
 
 
 def test_fault_85_new_tokens_rounded_up_to_pages() -> None:
-    """10,048 cached and 64 new tokens, all whole pages of 64: at least 99.4 %, and the note names the page and that it is a guess."""
+    """10,048 cached and 64 new tokens, all whole pages of 64: at least 99.3 %, and the note names the page and that it is a guess."""
     summary = summarise([prefill(64, 10_048)])
     assert summary.prefill.hit_rate == pytest.approx(0.99367, abs=1e-5)
     assert summary.prefill.hit_rate_bound == "lower"
     told = note(summary, "page-rounding")
     assert "seems to be 64" in told
-    assert "at least 99.4 %" in told
+    assert "at least 99.3 %" in told
+    assert "at most 99.99 %" in told
+    assert summary.prefill.hit_rate_upper == pytest.approx(10_048 / 10_049)
 
 
 def test_a_stated_page_size_is_no_guess() -> None:
@@ -45,10 +47,18 @@ def test_versions_before_and_after_do_not_round() -> None:
         assert summary.prefill.hit_rate_bound is None
 
 
-def test_tokens_in_use_speak_against_a_page_size() -> None:
-    """Prompts of equal length look like pages, but decode lines with any number of tokens in use rule pages out."""
+def test_tokens_in_use_make_a_page_size_doubtful() -> None:
+    """Prompts of round lengths look like pages; with other numbers of tokens in use the bound stays, for it is never false, but says so."""
     log = [prefill(1152), prefill(128, 1024, at=1), decode(at=2, token=1283)]
-    assert summarise(log).prefill.hit_rate_bound is None
+    summary = summarise(log)
+    assert summary.prefill.hit_rate_bound == "lower"
+    assert "tokens in use are not" in note(summary, "page-rounding")
+    assert "in use" not in note(summarise(log[:2]), "page-rounding")
+
+
+def test_only_a_bound_has_an_upper_end() -> None:
+    """An exact rate has none."""
+    assert summarise([prefill(70, 640)]).prefill.hit_rate_upper is None
 
 
 def test_nothing_cached_has_no_bound() -> None:

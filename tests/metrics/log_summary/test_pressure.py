@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.metrics.log_summary.records import codes, decode, event, note, prefill, summarise
+from tests.metrics.log_summary.records import arguments, codes, decode, event, note, prefill, summarise
 
 
 def test_queue_and_pool_over_all_batch_lines() -> None:
@@ -77,6 +77,13 @@ def test_a_full_pool_is_told_from_a_tenth_of_the_lines() -> None:
     assert "1 retraction sent 3 requests back" in note(
         summarise([*room, event("retract", retracted_reqs=3)]), "pool-full"
     )
+
+
+def test_no_cached_prefixes_are_evicted_where_the_cache_is_off() -> None:
+    """A full pool then has nothing of that kind to evict."""
+    full = [prefill(9, token_usage=0.99)]
+    assert "evicted" in note(summarise(full), "pool-full")
+    assert "evicted" not in note(summarise([arguments(disable_radix_cache=True), *full]), "pool-full")
 
 
 def test_a_queue_is_told_where_requests_mostly_wait() -> None:

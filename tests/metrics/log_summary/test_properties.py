@@ -79,6 +79,29 @@ def test_windows_and_phases_add_up_to_the_whole(lines: list[tuple[Any, ...]], wi
 
 
 @RELAXED
+@given(
+    LINES,
+    st.lists(
+        st.tuples(st.integers(0, 60), st.sampled_from(["flush", "retract", "ready", "server_args"])),
+        max_size=4,
+    ),
+)
+def test_causes_add_up_to_the_new_tokens(lines: list[tuple[Any, ...]], events: list[tuple[int, str]]) -> None:
+    """Whatever happened in between: every new token has one cause, and no part is empty."""
+    log = _log(lines)
+    for place, name in events:
+        log.insert(
+            place, event(name, at=log[place].at_s - START_S if place < len(log) and log[place].at_s else 0.0)
+        )
+    summary = summarise(log)
+    assert sum(part.tokens for part in summary.uncached) == (summary.prefill.new_tokens or 0)
+    assert all(part.tokens > 0 for part in summary.uncached)
+    assert len({part.cause for part in summary.uncached}) == len(summary.uncached)
+    if summary.prefill.hit_rate_upper is not None and summary.prefill.hit_rate is not None:
+        assert summary.prefill.hit_rate <= summary.prefill.hit_rate_upper <= 1.0
+
+
+@RELAXED
 @given(LINES)
 def test_sums_are_those_of_a_naive_loop(lines: list[tuple[Any, ...]]) -> None:
     """Every rank here has a cache of its own, so the whole is the plain sum over all lines."""

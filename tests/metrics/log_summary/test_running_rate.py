@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 from radixbench.logs.record import LogRecord
+from radixbench.metrics.log_summary.accumulator import LogAccumulator
+from radixbench.metrics.log_summary.model import LogSummary
 from radixbench.metrics.log_summary.running_rate import RunningRate
-from tests.metrics.log_summary.records import codes, event, note, prefill, summarise
+from tests.metrics.log_summary.records import (
+    arguments,
+    codes,
+    counts_of,
+    event,
+    label,
+    note,
+    prefill,
+    summarise,
+)
 
 FIXTURE = (
     (2062, 0, 0.00), (8192, 291, 2.76), (8192, 2753, 14.16), (8192, 897, 12.89), (8192, 523, 11.36), (8192, 632, 10.59), (8192, 1832, 11.92),
@@ -66,3 +77,27 @@ def test_a_flush_begins_anew() -> None:
     assert "printed-hit-rate-differs" not in codes(summarise(log))
     log += _lines(((100, 0, 30.00),), 40)
     assert "30.00 %" in note(summarise(log), "printed-hit-rate-differs")
+
+
+def _part(records: list[LogRecord]) -> LogSummary:
+    """The summary of a log's part."""
+    accumulator = LogAccumulator(from_start=False)
+    for record in records:
+        accumulator.add(record)
+    return accumulator.summary(file="server.log", lines=counts_of(records), label=label)
+
+
+def test_a_part_of_a_log_is_no_contradiction() -> None:
+    """The server counts more than the part, even where its first rates happen to agree; a start before the part proves nothing either."""
+    lines = _lines(((500, 19_500, 97.50), (1200, 76_000, 80.11)), 10)
+    for before in ([], [arguments(at=None)], [arguments(at=None), event("ready", at=None)]):
+        summary = _part([*before, *lines, *_lines(((100, 100, 0.00),), 20)])
+        assert "printed-hit-rate-differs" not in codes(summary)
+        assert summary.events == ()
+
+
+def test_a_start_or_flush_within_the_part_is_checked_from() -> None:
+    """From there on both count the same."""
+    for begin in (event("flush", at=1), arguments(at=1)):
+        lines = [*_lines(((500, 19_500, 46.42),)), begin, *_lines(((100, 0, 30.00),), 2)]
+        assert "30.00 %" in note(_part(lines), "printed-hit-rate-differs")

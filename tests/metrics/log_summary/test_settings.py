@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from radixbench.logs.record import Rank
 from tests.metrics.log_summary.records import arguments, codes, decode, event, note, prefill, slot, summarise
 
 
@@ -26,7 +27,6 @@ def test_settings_that_bear_on_the_cache_are_shown() -> None:
     assert summarise(log).server == {
         "disable_radix_cache": False, "page_size": 1, "chunked_prefill_size": 8192, "radix_eviction_policy": "lru", "max_total_num_tokens": 5000,
         "context_len": 32_768, "tp_size": 8, "tree_impl": "UnifiedRadixCache", "tree_core": "RustUnifiedTreeCore", "tree_hybrid_swa": False,
-        "pool_tokens": 5000,
     }  # fmt: skip
 
 
@@ -116,3 +116,56 @@ def test_llamacpp_says_what_it_is() -> None:
         event("prompt_cache", dialect="llamacpp", extra={"enabled": True}), slot("prompt_eval", prompt_ms=9.0, prompt_n=9),
     ]  # fmt: skip
     assert summarise(log).server == {"n_slots": 4, "n_ctx_slot": 4096, "build": 6000, "prompt_cache": True}
+
+
+def test_what_is_stated_twice_stands_once() -> None:
+    """What was asked for and what came of it: both only where they differ."""
+    capacity = event("capacity", extra={"max_total_num_tokens": 5000, "context_len": 4096})
+    same = [arguments(max_total_tokens=5000, context_length=4096), capacity, prefill(9)]
+    assert summarise(same).server == {"max_total_num_tokens": 5000, "context_len": 4096}
+    other = [arguments(max_total_tokens=9000, context_length=8192), capacity, prefill(9)]
+    assert summarise(other).server == {
+        "max_total_num_tokens": 5000, "max_total_tokens": 9000, "context_len": 4096, "context_length": 8192,
+    }  # fmt: skip
+
+
+def test_missing_start_up_lines_are_told() -> None:
+    """What they would have told and nothing else does; with them there is no note."""
+    told = note(summarise([prefill(9)]), "start-up-missing")
+    assert (
+        "the page size, whether the cache is on and what the cache held when the log begins are unknown"
+        in told
+    )
+    reused = note(summarise([event("ready"), prefill(9, 3)]), "start-up-missing")
+    assert reused.endswith("the page size is unknown.")
+    assert "start-up-missing" not in codes(summarise([arguments(page_size=1), prefill(9)]))
+
+
+def test_a_restart_with_the_cache_off_doesnt_deny_the_reuse_before_it() -> None:
+    """The last arguments hold for what came after them."""
+    on, off = arguments(disable_radix_cache=False), arguments(disable_radix_cache=True)
+    log = [
+        on,
+        prefill(50, cached=900, at=1),
+        prefill(50, cached=900, at=2),
+        off._replace(at_s=100.0),
+        prefill(50, at=101),
+    ]
+    summary = summarise(log)
+    assert "the reuse is of the time before" in note(summary, "cache-disabled")
+    assert "cache-off" not in {part.cause for part in summary.uncached}
+
+
+def test_several_servers_settings_are_those_they_share() -> None:
+    """Two services in one stream: what one says of itself isn't true of the other."""
+    a, b = Rank("a"), Rank("b")
+    log = [
+        arguments(disable_radix_cache=False, page_size=1, tp_size=1)._replace(rank=a),
+        arguments(disable_radix_cache=True, page_size=64, tp_size=1)._replace(rank=b),
+        prefill(50, cached=900, rank=a),
+        prefill(50, rank=b),
+    ]
+    summary = summarise(log)
+    assert summary.server == {"tp_size": 1}
+    assert "cache-disabled" not in codes(summary)
+    assert summary.prefill.hit_rate_bound is None

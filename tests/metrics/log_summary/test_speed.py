@@ -90,7 +90,7 @@ def test_a_single_decode_line_gives_no_rate() -> None:
 
 def test_prompt_throughput_is_over_the_time_at_work() -> None:
     """1000 new and 3000 cached tokens in 10 s of work; a minute of idling between is left out."""
-    log = [prefill(500, 1500, at=n) for n in (0, 5)] + [prefill(0, 0, at=n) for n in (65, 70)]
+    log = [prefill(500, 1500, at=n) for n in (0, 5)] + [prefill(0, 0, new_seq=2, at=n) for n in (65, 70)]
     found = summarise(log).throughput
     assert (found.busy_s, found.input, found.computed) == (10.0, 400.0, 100.0)
     assert "10.0 s at work" in (found.basis or "")

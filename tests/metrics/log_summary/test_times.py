@@ -18,7 +18,7 @@ from tests.metrics.log_summary.records import (
 )
 
 
-def _steady(start: float, seconds: int, new: int = 10, cached: int = 10) -> list[LogRecord]:
+def _steady(start: float, seconds: int, new: int = 100, cached: int = 100) -> list[LogRecord]:
     return [prefill(new, cached, at=start + n) for n in range(seconds)]
 
 
@@ -52,7 +52,7 @@ def test_windows_grow_with_the_log() -> None:
     rows = summarise(_steady(0, 10_000)).windows
     assert 24 <= len(rows) <= 60
     assert {row.length_s for row in rows} == {300.0}
-    assert sum(row.new_tokens for row in rows) == 100_000
+    assert sum(row.new_tokens for row in rows) == 1_000_000
 
 
 def test_few_seconds_keep_rows_of_a_second() -> None:
@@ -89,12 +89,12 @@ def test_events_stand_in_their_window() -> None:
 
 def test_an_idle_gap_parts_two_phases() -> None:
     """A minute without a line, then a batch that found nothing running: busy, idle, busy."""
-    phases = summarise([*_steady(0, 10), *_steady(70, 5, 10, 30)]).phases
+    phases = summarise([*_steady(0, 10), *_steady(70, 5, 100, 300)]).phases
     assert [(phase.kind, phase.start_s - START_S, phase.end_s - START_S) for phase in phases] == [
         ("busy", 0, 9), ("idle", 9, 70), ("busy", 70, 74),
     ]  # fmt: skip
     assert [(phase.prefill_batches, phase.new_tokens, phase.hit_rate) for phase in phases] == [
-        (10, 100, 0.5), (0, 0, None), (5, 50, 0.75),
+        (10, 1000, 0.5), (0, 0, None), (5, 500, 0.75),
     ]  # fmt: skip
 
 
@@ -141,7 +141,7 @@ def test_a_flush_begins_a_phase() -> None:
     ranks = [Rank("", dp, ()) for dp in (0, 1)]
     log = [prefill(10, 30, at=n, rank=rank) for n in range(4) for rank in ranks]
     log += [event("flush", at=4, rank=rank) for rank in ranks]
-    log += [prefill(10, 0, at=5 + n, rank=rank) for n in range(4) for rank in ranks]
+    log += [prefill(20, 0, at=5 + n, rank=rank) for n in range(4) for rank in ranks]
     summary = summarise(log)
     assert [(phase.opened_by, phase.hit_rate, phase.prefill_batches) for phase in summary.phases] == [
         (None, 0.75, 8),
@@ -160,19 +160,19 @@ def test_a_refused_flush_changes_nothing() -> None:
 
 def test_ranks_that_take_turns_are_one_phase() -> None:
     """Where one rank rests another works: the server was busy all along."""
-    log = [prefill(1, at=10 * n, rank=Rank("", n // 3 % 2, ())) for n in range(12)]
+    log = [prefill(99, at=10 * n, rank=Rank("", n // 3 % 2, ())) for n in range(12)]
     phases = summarise(log).phases
     assert [(phase.kind, phase.prefill_batches) for phase in phases] == [("busy", 12)]
 
 
 def test_a_restart_begins_a_phase_and_is_told() -> None:
     """Arguments after work: the server was started again, its cache is empty, its warm-up counts as that."""
-    log = [arguments(), prefill(6, at=1), event("ready", at=2), *_steady(3, 4)]
-    log += [arguments(at=100), prefill(6, at=130), event("ready", at=131), *_steady(132, 4)]
+    log = [arguments(), prefill(60, at=1), event("ready", at=2), *_steady(3, 4)]
+    log += [arguments(at=100), prefill(60, at=130), event("ready", at=131), *_steady(132, 4)]
     summary = summarise(log)
     assert [phase.kind for phase in summary.phases] == ["start-up", "busy", "idle", "start-up", "busy"]
     assert "started again once" in note(summary, "restarted")
-    assert "2 prefill lines with 12 tokens" in note(summary, "warm-up")
+    assert "2 prefill lines with 120 tokens" in note(summary, "warm-up")
 
 
 def test_a_log_that_begins_in_the_middle_has_no_warm_up() -> None:
@@ -232,11 +232,11 @@ def test_of_a_million_events_a_few_are_kept() -> None:
 
 def test_many_gaps_are_joined_but_stay_idle() -> None:
     """A thousand short visits in a week: a bounded number of phases, and busy time without the gaps."""
-    log = [line for n in range(1000) for line in (prefill(1, at=100 * n), prefill(1, at=100 * n + 2))]
+    log = [line for n in range(1000) for line in (prefill(99, at=100 * n), prefill(99, at=100 * n + 2))]
     summary = summarise(log)
     assert len(summary.phases) <= 801
     assert summary.throughput.busy_s == 2000.0
-    assert sum(phase.new_tokens for phase in summary.phases) == 2000
+    assert sum(phase.new_tokens for phase in summary.phases) == 198_000
 
 
 def test_vllm_windows_and_phases() -> None:

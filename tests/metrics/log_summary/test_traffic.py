@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from radixbench.logs.record import LogRecord
-from tests.metrics.log_summary.records import arguments, codes, decode, note, prefill, summarise
+from tests.metrics.log_summary.records import arguments, codes, decode, event, note, prefill, summarise
 
 
 def test_probes_are_told_from_a_twentieth_of_the_lines() -> None:
@@ -90,3 +90,10 @@ def test_nothing_reused_is_told_with_what_may_be_why() -> None:
     assert "nothing-reused" not in codes(off)
     assert "disable_radix_cache=True" in note(off, "cache-disabled")
     assert "nothing-reused" not in codes(summarise(log[:5]))
+
+
+def test_a_warm_up_of_hardly_any_tokens_is_not_told() -> None:
+    """Below a hundredth of the prompt tokens it changes no figure that a reader sees."""
+    first = [arguments(page_size=1), prefill(9), event("ready", at=1)]
+    assert "warm-up" in codes(summarise([*first, prefill(890, at=2)]))
+    assert "warm-up" not in codes(summarise([*first, prefill(900, at=2)]))

@@ -15,14 +15,15 @@ def _round(number: int, hit_percent: int, *, running: int = 4) -> list[LogRecord
 
 
 def test_fault_116_the_rate_drops_in_the_last_rounds() -> None:
-    """It rises to 0.8 over the rounds and drops at the end: told with the moment and both rates."""
+    """It rises to 0.8 over the rounds and drops at the end: told with both rates as sums and their times."""
     log = [
         line
         for number, rate in enumerate((20, 40, 60, 80, 80, 80, 80, 55, 50))
         for line in _round(number, rate)
     ]
     told = note(summarise(log, 60.0), "hit-rate-fell")
-    assert "fell from 80.0 % (from +180s) to 52.5 % (from +420s)" in told
+    assert "80.0 % = 12,800 / 16,000 in the windows from +180s to +360s" in told
+    assert "52.5 % = 4,200 / 8,000 from +420s to the end." in told
 
 
 def test_one_odd_round_is_no_fall() -> None:
@@ -36,7 +37,11 @@ def test_a_flush_explains_a_fall() -> None:
     """The note says that the cache was flushed in between."""
     log = [line for number in range(4) for line in _round(number, 80)]
     log += [event("flush", at=240), *(line for number in range(5, 8) for line in _round(number, 10))]
-    assert "after the cache was flushed" in note(summarise(log, 60.0), "hit-rate-fell")
+    assert note(summarise(log, 60.0), "hit-rate-fell").endswith("to the end; in between: 1 flush.")
+    log.append(event("retract", at=460, retracted_reqs=1))
+    assert note(summarise(log, 60.0), "hit-rate-fell").endswith(
+        "in between: 1 flush; after that: 1 retraction."
+    )
 
 
 def test_too_few_lines_are_no_trend() -> None:

@@ -203,3 +203,21 @@ def test_several_servers_of_vllm() -> None:
     summary = summarise(log)
     assert [rank.rank for rank in summary.ranks] == ["a", "b"]
     assert "several-sources" in codes(summary)
+
+
+def test_notes_speak_of_the_engine_that_wrote_the_log() -> None:
+    """V0 counts since its start, V1 the last thousand requests; a log that has the start holds the first of them."""
+    v0 = [
+        stats(9.0, 50.0, engine=None),
+        vllm("prefix_cache", prefix_hit_gpu_pct=12.34, prefix_hit_cpu_pct=0.0),
+    ]
+    told = summarise(v0)
+    assert "since the server's start" in note(told, "server-window")
+    assert "1000" not in note(told, "server-window")
+    assert "the engine V0 counts all prompt tokens" in note(told, "prompt-throughput-meaning")
+    v1 = [stats(9.0, 50.0, prefix_hit_pct=20.0)]
+    later = note(summarise(v1), "server-window")
+    assert "last 1000 requests" in later
+    assert "V0" not in later
+    assert "until its 1000th request" not in later
+    assert "until its 1000th request" in note(summarise([_version("0.11.0"), *v1]), "server-window")  # type: ignore[list-item]

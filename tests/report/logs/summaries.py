@@ -19,6 +19,7 @@ from radixbench.metrics.log_summary.model import (
     RequestFigures,
     ServerWindow,
     Throughput,
+    UncachedPart,
     Window,
 )
 
@@ -109,6 +110,7 @@ def sglang() -> LogSummary:
             cached_tokens=cached,
             hit_rate=cached / (cached + new),
             hit_rate_bound="lower",
+            hit_rate_upper=0.50001,
             prompts=380,
             continuations=25,
             readmissions=7,
@@ -122,6 +124,7 @@ def sglang() -> LogSummary:
             accept_len=2.51,
             accept_rate=0.86,
             idle_lines=2,
+            left_out={"first of a rank": 1, "after an idle gap": 1},
         ),
         requests=RequestFigures(
             n=64,
@@ -138,6 +141,7 @@ def sglang() -> LogSummary:
             computed=1103.2,
             output=987.1,
             busy_s=131.4,
+            idle_after_s=12.0,
             basis="Prefill tokens over the time between prefill lines; the lines' times have a resolution of 1 s.",
         ),
         pressure=pressure,
@@ -151,12 +155,22 @@ def sglang() -> LogSummary:
         ranks=_ranks(new, cached, batches, pressure),
         windows=windows,
         phases=_phases(windows),
+        time_shares={"start-up": 45.0, "busy": 260.0, "idle": 0.0},
         concurrency=(
             Concurrency(2, 8_425, 27_500, 27_500 / 35_925),
             Concurrency(4, 40_000, 50_000, 50_000 / 90_000),
             Concurrency(16, 100_000, 50_000, 1 / 3),
         ),
         events=_events(),
+        uncached=(
+            UncachedPart("empty-cache", 8_425, "the cache was empty: after the start and after 1 flush"),
+            UncachedPart("behind-the-hit", 40_000, "the rest of prompts that reused something"),
+            UncachedPart(
+                "untold", new - 48_425, "lines of several prompts: which of them reused what isn't told"
+            ),
+        ),
+        quote="requests",
+        quote_reason="batch lines are rounded to pages",
         notes=(
             Note(
                 "page-rounding",
@@ -258,7 +272,9 @@ def vllm() -> LogSummary:
             reason="prompt rates changed their meaning with 0.16",
         ),
         pressure=Pressure(queue_mean=2.5, queue_max=5, pools={"gpu": 0.5}, pool_tokens=12_345),
-        server_windows=(ServerWindow("prefix cache, last 1,000 requests", 0.794, 0.0, 0.812),),
+        server_windows=(
+            ServerWindow("prefix cache hit rate over the last 1000 requests", 0.794, 0.0, 0.812),
+        ),
         windows=windows,
         notes=(
             Note("server-window", "The printed hit rate is over the last 1,000 requests, not over this log."),

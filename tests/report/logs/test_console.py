@@ -141,7 +141,7 @@ def test_several_logs_keep_within_the_width(names, width):
 def test_several_logs_as_lines():
     """A line for each figure with every log's name before its value; notes name their log; no verdict."""
     lines = shown_beside("sglang", "vllm", terminal=False).splitlines()
-    assert "Hit rate | hit rate | server.log ≥ 46.2 % | vllm.log unknown" in lines
+    assert "Hit rate | hit rate | server.log ≥ 46.2 % | vllm.log not printed" in lines
     assert sum(line.startswith("note page-rounding (server.log): ") for line in lines) == 1
     assert lines[-1].startswith("No verdict")
 

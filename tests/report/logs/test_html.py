@@ -136,3 +136,4 @@ def test_the_page_says_what_the_terminal_says():
     assert "127,500 cached / (127,500 cached + 148,425 new)" in html
     assert 'href="#note-1">page-rounding</a>' in html
     assert "New tokens are rounded up to pages of 64" in html
+    assert "New tokens by cause" in html

@@ -16,10 +16,24 @@ def rows(*names: str) -> dict[tuple[str, str], tuple[str, ...]]:
 def test_equal_figures_share_a_row_and_missing_ones_are_dashes():
     """A figure is there once, in the logs' order."""
     found = rows("sglang", "vllm", "llamacpp")
-    assert found["Hit rate", "hit rate"] == ("≥ 46.2 %", "unknown", "99.997 %")
+    assert found["Hit rate", "hit rate"] == ("≥ 46.2 %", "not printed", "99.997 %")
     assert found["Log", "server"] == ("SGLang", "vLLM", "llama.cpp")
     assert found["Decode", "lines"] == ("104", "–", "–")
     assert found["Queue and pools", "gpu usage, highest"] == ("–", "50 %", "–")
+
+
+def test_notes_stand_beside_each_other_by_their_codes():
+    """Which of the logs has which."""
+    found = rows("sglang", "vllm")
+    assert found["Notes", "page-rounding"] == ("yes", "no")
+    assert found["Notes", "server-window"] == ("no", "yes")
+    assert found["New tokens by cause", "empty cache"] == ("8,425 (5.7 %)", "–")
+    assert found["Where the time went", "busy"] == ("4 min 20 s (85.2 %)", "–")
+
+
+def test_no_retraction_is_none_where_a_server_would_print_it():
+    """A dash is for logs that tell of none ever."""
+    assert rows("sglang", "unknown", "vllm")["Queue and pools", "retractions"] == ("6", "0", "–")
 
 
 def test_why_a_log_has_no_figures_is_told_below_its_block():

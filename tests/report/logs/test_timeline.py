@@ -103,9 +103,57 @@ def test_a_long_log_is_added_up_and_says_so():
     tokens = figure.panels[0]
     assert len(tokens.rows) <= 2 * MAX_BARS
     assert sum(row["y2"] - row["y"] for row in tokens.rows if row["series"] == "cached") == 12_345
-    assert figure.notes == ("One step is 10 min: up to 60 windows of 10 s each.",)
+    assert figure.notes == ("Each bar or step covers 10 min of the log: up to 60 windows of 10 s each.",)
 
 
 def test_keys_begin_with_the_anchor():
     """Two logs on one page share no key."""
     assert {panel.key for panel in timeline(summaries.sglang(), "log-2-").panels} >= {"log-2-tokens"}
+
+
+def test_a_lone_window_is_a_point():
+    """A step of a second in a log of an hour would not be seen; what can be seen gets no point."""
+    log = summaries.sglang()
+    far = replace(log.windows[1], start_s=log.windows[0].start_s + 3600.0)
+    figure = timeline(replace(log, windows=(log.windows[0], far)))
+    load = next(panel for panel in figure.panels if panel.key == "load")
+    assert [row["t"] for row in load.rows if row.get("lone")] == [0.0, 3600.0, 0.0, 3600.0]
+    assert not [row for row in panels("sglang")["load"].rows if row.get("lone")]
+
+
+def test_the_rate_so_far_lasts_where_nothing_is_printed():
+    """It stays what it was; a window's own rate doesn't."""
+    log = summaries.sglang()
+    far = replace(log.windows[1], start_s=log.windows[0].start_s + 3600.0)
+    figure = timeline(replace(log, windows=(log.windows[0], far)))
+    rows = next(panel for panel in figure.panels if panel.key == "hit-rate").rows
+    runs = {
+        name: len({row["run"] for row in rows if row["series"] == name})
+        for name in ("in the window", "so far")
+    }
+    assert runs == {"in the window": 2, "so far": 1}
+
+
+def test_only_what_is_drawn_is_explained():
+    """No word about bars where there are none, or about events in a log without any."""
+    assert "A bar holds" in timeline(summaries.sglang()).how_to_read[0]
+    vllm = timeline(summaries.vllm())
+    assert [words.split(" that ")[0] for words in vllm.how_to_read] == [
+        "The hit rate is the one",
+        "A hit rate",
+    ]
+    assert vllm.panels[0].title == "Hit rate in the server's own window, as it prints it, %"
+    assert vllm.notes == ("Each step covers 10 s of the log.",)
+
+
+def test_the_first_panel_s_legend_names_the_upright_lines():
+    """Once is enough; without events there is nothing to name."""
+    assert [panel.marks_word for panel in timeline(summaries.sglang()).panels] == [
+        "event",
+        "",
+        "",
+        "",
+        "",
+        "",
+    ]
+    assert not any(panel.marks_word for panel in timeline(summaries.vllm()).panels)

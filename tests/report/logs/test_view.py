@@ -19,6 +19,7 @@ from radixbench.metrics.log_summary.model import (
     PrefillFigures,
     Pressure,
     RequestFigures,
+    Selected,
     Throughput,
 )
 from radixbench.report.logs.timeline import timeline
@@ -68,12 +69,78 @@ def test_the_hit_rate_stands_with_the_tokens_it_is_made_of():
     assert hit.details[1] == "lines about 64 single requests: 60.0 % = 122,884 cached / 204,800 prompt tokens"
 
 
+def test_a_bound_has_its_other_end_and_a_choice_its_reason():
+    """The upper end is rounded up; of two known rates the better one is named."""
+    details = view("sglang").hit.details
+    assert details[0] == "lower bound: the true rate is higher, up to 50.1 %; the notes say why"
+    assert (
+        details[2]
+        == "of the two quote 60.0 % (lines about 64 single requests): batch lines are rounded to pages"
+    )
+
+
+def test_new_tokens_are_parted_by_cause():
+    """The parts add up to the new tokens, each with its share and its words."""
+    causes = view("sglang").causes
+    assert causes
+    assert [(fact.title, fact.value) for fact in causes.facts] == [
+        ("empty cache", "8,425 (5.7 %)"),
+        ("behind the hit", "40,000 (26.9 %)"),
+        ("untold", "100,000 (67.4 %)"),
+    ]
+    assert view("vllm").causes is None
+
+
+def test_where_the_time_went_stands_below_the_phases():
+    """Each kind of phase with its share of all time; what took none isn't named."""
+    phases = view("sglang").phases
+    assert phases
+    assert phases.notes == ("In all: start-up 45 s (14.8 %), busy 4 min 20 s (85.2 %).",)
+
+
+def test_lines_are_left_out_for_a_reason():
+    """Counted by reason; how long a gap counts as idle stands beside the busy time."""
+    facts = {fact.key: fact for section in view("sglang").sections for fact in section.facts}
+    assert facts["left_out"].value == "2"
+    assert facts["left_out"].note == "of the output throughput: 1 first of a rank, 1 after an idle gap"
+    assert facts["busy_s"].note == "gaps of more than 12 s with nothing at work are idle"
+
+
+def test_a_part_of_a_log_says_so():
+    """In the user's words; lines are counted of all that the log has, and the time is the part's."""
+    selected = Selected("09:06", None, ("DP0", "DP1"), {"prefill": 17, "other": 2})
+    shown = build_log_view(replace(summaries.sglang(), selected=selected), brief=True)
+    assert shown.head == (
+        "logs/prod/server.log: SGLang; 12,210 lines: 181 prefill, 104 decode, 3 malformed, 11,922 other"
+    )
+    assert shown.part == (
+        "selected from 09:06, ranks DP0, DP1: 17 of 181 prefill lines, 0 of 104 decode lines, 2 of 8 events; "
+        "2026-08-23 09:05:00 to 09:09:20, 4 min 20 s"
+    )
+    assert {fact.key: fact.value for fact in shown.about.facts}["selected"].startswith("from 09:06, ranks")
+    assert shown.events
+    assert shown.events.notes == ("In all: ready, 6 retract, flush; the first and last are shown.",)
+    until = replace(selected, since=None, until="09:06", ranks=())
+    assert build_log_view(replace(summaries.sglang(), selected=until)).part.startswith(
+        "selected until 09:06: "
+    )
+    assert view("sglang").part == ""
+
+
+def test_reading_that_was_interrupted_says_so():
+    """The summary is of what was read until then."""
+    shown = build_log_view(replace(summaries.sglang(), interrupted=True))
+    assert shown.head.endswith("11,922 other; reading was interrupted here")
+    assert shown.about.notes == ("Reading was interrupted here.",)
+
+
 def test_an_unknown_hit_rate_is_never_0():
     """The reason takes the figure's place, and the server's own window stays apart."""
     assert view("unknown").hit.sentence == "hit rate unknown"
     assert view("unknown").hit.details == ("no prefill lines",)
     hit = view("vllm").hit
-    assert hit.sentence == "hit rate unknown"
+    own = "the server's own prefix cache hit rate over the last 1000 requests: 79.4 %"
+    assert hit.sentence == f"hit rate: the log doesn't print it; {own}"
     assert hit.details[1].startswith("the server's own window, not this log's: prefix cache")
     assert "last 79.4 %" in hit.details[1]
 
@@ -112,10 +179,13 @@ def test_a_brief_view_says_what_it_leaves_out():
     assert len(brief.windows.rows) <= BRIEF_WINDOWS < len(whole.windows.rows)
     assert brief.windows.total == whole.windows.total
     assert brief.windows.title == "Windows of 20 s (up to 2 of 10 s each), 2026-08-23"
-    assert brief.phases.notes == ("15 shorter phases not shown here.",)
+    assert brief.phases.notes == (
+        "In all: start-up 45 s (14.8 %), busy 4 min 20 s (85.2 %).",
+        "15 shorter phases not shown here.",
+    )
     assert [row[2] for row in brief.events.rows] == ["ready", "retract", "flush", "retract", "retract"]
     assert brief.events.notes == ("In all: ready, 6 retract, flush; the first and last are shown.",)
-    assert not whole.phases.notes + whole.events.notes
+    assert not whole.phases.notes[1:] + whole.events.notes
 
 
 def test_tokens_in_no_window_are_named():

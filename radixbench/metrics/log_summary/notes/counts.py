@@ -15,6 +15,7 @@ def count_notes(reading: Reading) -> Iterator[Note]:
     group = reading.figures.group
     if group is None or reading.figures.prefill.batches is None:
         return
+    yield from _quote(reading)
     yield from _page_rounding(reading, group)
     yield from _chunks_as_hits(group)
     yield from _inferred_budget(group)
@@ -22,6 +23,19 @@ def count_notes(reading: Reading) -> Iterator[Note]:
     yield from _retracted(reading, group)
     yield from _above_prompt(reading, group)
     yield from _printed_rate(reading, group)
+
+
+def _quote(reading: Reading) -> Iterator[Note]:
+    """Two hit rates that differ as printed."""
+    batches, requests = reading.figures.prefill.hit_rate, reading.figures.requests.hit_rate
+    quote = reading.quote
+    if quote.rate is None or batches is None or requests is None or percent(batches) == percent(requests):
+        return
+    best, other = (requests, batches) if quote.rate == "requests" else (batches, requests)
+    yield Note(
+        f"quote-{quote.rate}",
+        f"Of the two hit rates quote {percent(best)} ({'request' if quote.rate == 'requests' else 'batch'} lines), not {percent(other)}: {quote.reason}.",
+    )
 
 
 def _page_rounding(reading: Reading, group: Group) -> Iterator[Note]:
@@ -33,12 +47,23 @@ def _page_rounding(reading: Reading, group: Group) -> Iterator[Note]:
         told = f"New tokens are printed rounded up to whole pages of {rounding.page_size} tokens"
     else:
         told = (
-            f"Every count is a multiple of {rounding.page_size}: the page size seems to be {rounding.page_size} (the log doesn't state it), and "
+            f"Every count of new and cached tokens is a multiple of {rounding.page_size}: the page size seems to be {rounding.page_size} (the log doesn't state it), and "
             "new tokens seem to be printed rounded up to whole pages"
         )
+    doubt = (
+        " If only the prompts' own lengths are such multiples (tokens in use are not), the rate is exact."
+        if rounding.doubtful
+        else ""
+    )
+    upper = reading.figures.prefill.hit_rate_upper
+    most = (
+        ""
+        if upper is None
+        else f" and, with {rounding.page_size - 1} tokens too many in each sequence, at most {percent(upper)}"
+    )
     yield Note(
         "page-rounding",
-        f"{told} for each request, as servers from 0.4.8 to 0.5.19 do: the hit rate is at least {percent(rate)}.",
+        f"{told} for each request, as servers from 0.4.8 to 0.5.19 do: the hit rate is at least {percent(rate, lower=True)}{most}.{doubt}",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from radixbench.metrics.log_summary.model import Note
-from radixbench.metrics.log_summary.notes.words import percent, several
+from radixbench.metrics.log_summary.notes.words import figure, percent, several
 from radixbench.metrics.log_summary.reading import Reading
 
 _SIDE_FULL = 0.99
@@ -44,9 +44,8 @@ def pool_notes(reading: Reading) -> Iterator[Note]:
             told.append(
                 f"{several(pressure.retract_events, 'retraction')} sent {several(pressure.retracted_requests, 'request')} back to the queue"
             )
-        yield Note(
-            "pool-full", f"The KV pool was full: {'; '.join(told)}. Cached prefixes are evicted to make room."
-        )
+        evicted = "" if reading.kept.server.cache_off else " Cached prefixes are evicted to make room."
+        yield Note("pool-full", f"The KV pool was full: {'; '.join(told)}.{evicted}")
     if (
         pressure.queued_share is not None
         and pressure.queued_share >= _QUEUED
@@ -54,6 +53,6 @@ def pool_notes(reading: Reading) -> Iterator[Note]:
     ):
         yield Note(
             "queue-builds",
-            f"Requests waited in {percent(pressure.queued_share)} of the lines, {pressure.queue_mean:,.1f} on average and {pressure.queue_max:,} at most: time to first token "
-            "is mostly waiting then.",
+            f"Requests waited in {percent(pressure.queued_share)} of the lines, {figure(pressure.queue_mean)} on average and {pressure.queue_max:,} at most: waiting is then part "
+            "of every time to first token.",
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from radixbench.metrics.log_summary.batch_figures import sides
 from radixbench.metrics.log_summary.model import Note
-from radixbench.metrics.log_summary.notes.words import percent, times
+from radixbench.metrics.log_summary.notes.words import be, percent, times
 from radixbench.metrics.log_summary.reading import Reading
 
 _LPM_LIMIT = 128
@@ -15,6 +15,7 @@ _LEAST_PROMPTS = 10
 
 def setting_notes(reading: Reading) -> Iterator[Note]:
     """Notes on settings, data parallelism, roles, speculation, and events that emptied the cache."""
+    yield from _unstated(reading)
     yield from _cache_off(reading)
     yield from _nothing_reused(reading)
     yield from _trees(reading)
@@ -22,6 +23,24 @@ def setting_notes(reading: Reading) -> Iterator[Note]:
     yield from _policy(reading)
     yield from _speculation(reading)
     yield from _emptied(reading)
+
+
+def _unstated(reading: Reading) -> Iterator[Note]:
+    """A log that lacks its beginning, of a server that prints its arguments."""
+    server, prefill = reading.kept.server, reading.figures.prefill
+    if reading.dialect != "sglang" or reading.figures.group is None or server.stated or not prefill.batches:
+        return
+    unknown = ["the page size"] if server.page_size is None else []
+    if not prefill.cached_tokens and server["disable_radix_cache"] is None:
+        unknown.append("whether the cache is on")
+    if not reading.kept.starts:
+        unknown.append("what the cache held when the log begins")
+    if unknown:
+        last = f" and {unknown[-1]}" if len(unknown) > 1 else unknown[-1]
+        yield Note(
+            "start-up-missing",
+            f"The log has no line with the server's arguments: {', '.join(unknown[:-1])}{last} {be(len(unknown))} unknown.",
+        )
 
 
 def _cache_off(reading: Reading) -> Iterator[Note]:
@@ -32,8 +51,12 @@ def _cache_off(reading: Reading) -> Iterator[Note]:
             if server["disable_radix_cache"] is True
             else "enable_prefix_caching=False"
         )
+        cached = reading.figures.prefill.cached_tokens
         yield Note(
-            "cache-disabled", f"The server's arguments turn prefix caching off ({flag}): nothing is reused."
+            "cache-disabled",
+            f"The server's arguments turn prefix caching off ({flag}): nothing is reused."
+            if not cached
+            else f"The last arguments in the log turn prefix caching off ({flag}); the reuse is of the time before them.",
         )
 
 

@@ -20,14 +20,17 @@ def speed_notes(reading: Reading) -> Iterator[Note]:
     left_out = sum(ledger.pace.left_out for ledger in group.ledgers)
     batches = reading.figures.decode.batches or 0
     if left_out > len(group.ledgers) or left_out > _FEW * batches:
+        told = reading.figures.decode.left_out
+        reasons = ", ".join(f"{count:,} {why}" for why, count in told.items() if count)
         yield Note(
             "first-after-idle",
-            f"{several(left_out, 'decode line')} {be(left_out)} left out of the output throughput: a rank's first line, and one after an idle gap, divide by time "
-            "in which nothing ran.",
+            f"{several(left_out, 'decode line')} {be(left_out)} left out of the output throughput: {reasons}. Such a line divides by time in which nothing ran, or "
+            "less did.",
         )
     keys = {key for ledger in group.ledgers for key in ledger.signs.prefill_keys}
     if "input_throughput" in keys and "pending_token" not in keys:
         yield Note(
             "printed-input-throughput-off-by-one",
-            "The printed input throughput divides the batch before by the time since it (0.4.8 to 0.5.10), and includes idle time: it isn't used here.",
+            "The input throughput that this version prints (0.4.8 to 0.5.10) belongs to the batch before: times the seconds since that line it gives that line's "
+            "new tokens. It isn't used here.",
         )

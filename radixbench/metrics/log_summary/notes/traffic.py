@@ -10,6 +10,7 @@ from radixbench.metrics.log_summary.notes.words import be, percent, several
 from radixbench.metrics.log_summary.reading import Reading
 from radixbench.metrics.log_summary.sums import Sums
 
+_LEAST_WARM_UP = 0.01
 _LEAST_PROBES = 0.05
 _LEAST_TWINS = 0.2
 _MOSTLY = 0.5
@@ -50,8 +51,8 @@ def _prompt_share(tokens: int, sums: Sums) -> str:
 def _warm_up(group: Group, sums: Sums) -> Iterator[Note]:
     warm = [ledger.sums(ledger.warm_up, repeated=False) for ledger in group.ledgers]
     lines = sum(one.prefill_batches for one in warm)
-    if lines:
-        tokens = sum(one.new_tokens + one.cached_tokens for one in warm)
+    tokens = sum(one.new_tokens + one.cached_tokens for one in warm)
+    if lines and tokens >= _LEAST_WARM_UP * (sums.new_tokens + sums.cached_tokens):
         yield Note(
             "warm-up",
             f"{several(lines, 'prefill line')} with {several(tokens, 'token')} ({_prompt_share(tokens, sums)} of all) came before the server was "
@@ -60,7 +61,8 @@ def _warm_up(group: Group, sums: Sums) -> Iterator[Note]:
 
 
 def _probes(group: Group, sums: Sums) -> Iterator[Note]:
-    page = 1 if group.rounding is None else group.rounding.page_size
+    rounding = group.rounding
+    page = 1 if rounding is None or rounding.doubtful else rounding.page_size
     found = [ledger.signs.probes.count(page) for ledger in group.ledgers]
     lines, tokens = sum(one for one, _ in found), sum(one for _, one in found)
     if lines and lines >= _LEAST_PROBES * sums.prefill_batches:

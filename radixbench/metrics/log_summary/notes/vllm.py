@@ -28,11 +28,7 @@ def _window(reading: Reading) -> Iterator[Note]:
     shown = reading.figures.server_windows
     if not shown:
         return
-    yield Note(
-        "server-window",
-        "vLLM prints a hit rate of its own choice of window (V1: the last 1000 requests; V0: since its start), reset by reset_prefix_cache: "
-        "shown as printed, no rate of this log or of one run. Idle lines repeat the last one.",
-    )
+    yield Note("server-window", _choice(reading))
     busy = sum(engine.lines - engine.idle_lines for engine in reading.kept.vllm.engines())
     if busy >= _LEAST_LINES and all(window.high == 0.0 for window in shown):
         yield Note(
@@ -42,9 +38,28 @@ def _window(reading: Reading) -> Iterator[Note]:
         )
 
 
+def _is_v0(reading: Reading) -> bool:
+    return any(engine.v0 for engine in reading.kept.vllm.all())
+
+
+def _choice(reading: Reading) -> str:
+    """What the server's own rate counts."""
+    tail = "reset by reset_prefix_cache: shown as printed, it is no rate of this log or of one run. Idle lines repeat the last one."
+    if _is_v0(reading):
+        return f"vLLM's engine V0 prints a hit rate counted since the server's start, {tail}"
+    starts = reading.kept.starts.values()
+    if starts and not any(one.restarts for one in starts):
+        whole = " This log has the server's start: until its 1000th request that is all of them."
+    else:
+        whole = ""
+    return f"vLLM prints the hit rate of its last 1000 requests, {tail}{whole}"
+
+
 def _prompt_throughput(reading: Reading) -> Iterator[Note]:
     version = reading.kept.server.version
-    if version is None:
+    if _is_v0(reading):
+        told = "the engine V0 counts all prompt tokens, cached ones too; from 0.16 on only computed ones are counted"
+    elif version is None:
         told = "up to 0.13 it counts all prompt tokens, cached ones too, from 0.16 only computed ones, and the log doesn't name its version"
     elif version >= COUNTS_COMPUTED_FROM:
         told = "this version counts only computed prompt tokens; up to 0.13 cached ones are counted too"
@@ -60,7 +75,7 @@ def _prompt_throughput(reading: Reading) -> Iterator[Note]:
 def _preempted(reading: Reading) -> Iterator[Note]:
     """vllm-project/vllm#25780, mended by #25787."""
     version = reading.kept.server.version
-    if version is not None and version >= _MENDED:
+    if _is_v0(reading) or (version is not None and version >= _MENDED):
         return
     log = reading.kept.vllm
     preemptions = log.preempt_events + sum(engine.preemptions for engine in log.engines())

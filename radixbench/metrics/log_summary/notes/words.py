@@ -1,14 +1,32 @@
-"""Numbers in sentences."""
+"""Numbers in sentences, written as the tables beside them write them."""
 
 from __future__ import annotations
 
+from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from math import floor, log10
 
-def percent(share: float) -> str:
-    """A share of 1 with one decimal; two where one would hide how near it is to 0 or 1."""
-    value = 100 * share
-    if 0 < value < 0.1 or 99.9 < value < 100:
-        return f"{value:.2f} %"
-    return f"{value:.1f} %"
+_MOST_PLACES = 12
+
+
+def percent(share: float, *, lower: bool = False) -> str:
+    """``37.1 %``; ``99.997 %`` and ``0.004 %`` get the decimals they need, ``0 %`` and ``100 %`` none. ``lower``: rounded down."""
+    if share in {0, 1}:
+        return f"{int(100 * share)} %"
+    exact = 100 * Decimal(repr(float(share)))
+    for places in range(1, _MOST_PLACES + 1):
+        shown = exact.quantize(Decimal(1).scaleb(-places), ROUND_FLOOR if lower else ROUND_HALF_EVEN)
+        if shown not in {0, 100}:
+            break
+    return f"{shown:,f} %"
+
+
+def figure(value: float) -> str:
+    """Three significant digits, all those before the point: ``2.05``, ``13.3``, ``1,234``."""
+    if value == 0:
+        return "0"
+    places = 2 - floor(log10(abs(value)))
+    places = 2 - floor(log10(abs(round(value, places))))
+    return f"{value:,.{max(places, 0)}f}"
 
 
 def several(n: int, thing: str, things: str | None = None) -> str:
