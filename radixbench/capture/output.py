@@ -70,15 +70,27 @@ def check_folder(path: Path) -> None:
     """Make the folder that ``path`` lies in and prove that files can be made there, else ``OutputError``."""
     if path.is_dir():
         raise OutputError(f"{path}: is a folder", remedy="name a file")
+    if _is_device(path):
+        raise OutputError(f"{path}: is a device", remedy="name a file")
     with _explained(path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".radixbench-"):
             pass
 
 
+def _is_device(path: Path) -> bool:
+    """To replace a name such as ``/dev/stdout`` is to break the machine; ``/dev/shm`` holds ordinary files."""
+    parts = path.absolute().parts[1:3]
+    return (parts[:1] == ("dev",) and parts[1:] != ("shm",)) or (parts[:1] == ("proc",) and path.exists())
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file to write that becomes ``path`` when the block ends well, and vanishes when it doesn't."""
+    """A file to write that becomes ``path`` when the block ends well, and vanishes when it doesn't.
+
+    Where ``path`` is a link, what it leads to is replaced, and the link stays.
+    """
+    path = path.resolve() if path.is_symlink() else path
     part = path.with_name(f".{path.name}-{os.getpid()}.part")
     with _explained(path):
         path.parent.mkdir(parents=True, exist_ok=True)

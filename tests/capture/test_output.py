@@ -78,3 +78,21 @@ def test_replacing_is_all_or_nothing(tmp_path: Path) -> None:
         file.write(b"third")
     assert path.read_bytes() == b"third"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_stays_and_its_target_is_replaced(tmp_path: Path) -> None:
+    """A link into another folder is how some people collect results."""
+    target, link = tmp_path / "real.html", tmp_path / "link.html"
+    target.write_text("old")
+    link.symlink_to(target)
+    with replacing(link) as file:
+        file.write(b"new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/null", "/proc/self/fd/1"])
+def test_a_device_is_no_output(name: str) -> None:
+    """Root could replace the machine's ``/dev/stdout`` by a file."""
+    with pytest.raises(OutputError, match="is a device"):
+        check_folder(Path(name))
