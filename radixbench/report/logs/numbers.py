@@ -9,6 +9,8 @@ from radixbench.report import text
 
 _PLACES = 1
 _MOST_PLACES = 12
+_NEARLY_ALL = 0.99
+"""Above it a bound gets a place more: a tenth of a percent is much of what is missed."""
 
 
 def rate(value: float, *, lower: bool = False, upper: bool = False) -> str:
@@ -23,7 +25,8 @@ def rate(value: float, *, lower: bool = False, upper: bool = False) -> str:
         return f"{mark}{int(100 * value)} %"
     exact = 100 * Decimal(repr(value))
     rounding = ROUND_FLOOR if lower else ROUND_CEILING if upper else ROUND_HALF_EVEN
-    for places in range(_PLACES, _MOST_PLACES + 1):
+    least = _PLACES + ((lower or upper) and value > _NEARLY_ALL)
+    for places in range(least, _MOST_PLACES + 1):
         shown = exact.quantize(Decimal(1).scaleb(-places), rounding)
         if shown not in {0, 100}:
             break
