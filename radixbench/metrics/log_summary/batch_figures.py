@@ -39,7 +39,11 @@ def batch_figures(kept: Kept, log: BatchLog) -> Figures:
     """Everything that the log's batch and request lines come to."""
     counted = log.counted()
     stated = kept.server.version
-    versions = Span(stated, stated) if stated else versions_of(counted, list(kept.happenings.counts))
+    versions = (
+        Span(stated, stated)
+        if stated
+        else versions_of(counted, [*kept.happenings.counts, *kept.happenings.forms])
+    )
     group = Group(counted, kept.retractions, kept.server.page_size, versions)
     ranks = tuple(
         _rank(group._replace(ledgers=[ledger], whole=False), ledger, counts) for ledger, counts in log.ranks()
@@ -115,6 +119,7 @@ def request_figures(finished: RequestBook, timed: RequestBook) -> RequestFigures
         prefill=quantiles(timed.prefill),
         decode=quantiles(timed.decode),
         forward=quantiles(timed.forward),
+        known_prompt_tokens=reused.known_prompt_tokens if reused.known else None,
         reason="; ".join(reasons) or None,
     )
 

@@ -1,7 +1,8 @@
 """The lines of SGLang servers, or of ours: a ledger for each rank, and which ranks count.
 
 Tensor, pipeline, expert and context ranks work on the same batches, so of the ranks that share a server and
-a data-parallel rank only one may count: the one that printed most, then the one with the lowest numbers.
+a data-parallel rank only one may count: the one that printed most, then the one with the lowest numbers. Only a rank that ended
+before a restart is no copy of one that began after it.
 """
 
 from __future__ import annotations
@@ -24,16 +25,27 @@ class Retracted(NamedTuple):
 
 
 class Retractions:
-    """Requests sent back to the queue, by the rank that said so."""
+    """Requests sent back to the queue, by the rank that said so; those sent as a mere test are also kept for themselves."""
 
-    __slots__ = ("_events", "_requests")
+    __slots__ = ("_events", "_requests", "_tests")
 
     def __init__(self) -> None:
         self._events: Counter[Rank] = Counter()
         self._requests: Counter[Rank] = Counter()
+        self._tests: Retractions | None = None
 
     def add(self, record: LogRecord) -> None:
-        """One retraction event."""
+        """One retraction event; ``Testing retraction.`` is one that no full pool made necessary."""
+        self._count(record)
+        if record.extra.get("testing") is True:
+            self._tests = self._tests or Retractions()
+            self._tests._count(record)
+
+    def tested(self, ranks: Iterable[Rank]) -> Retracted:
+        """Of ``total``, the part that was a test."""
+        return Retracted(0, 0) if self._tests is None else self._tests.total(ranks)
+
+    def _count(self, record: LogRecord) -> None:
         self._events[record.rank] += 1
         self._requests[record.rank] += count(record.values.get("retracted_reqs")) or 0
 
@@ -110,14 +122,34 @@ class BatchLog:
 
 
 def leaders_of(ledgers: Iterable[Ledger]) -> list[Ledger]:
-    """One ledger for each server and data-parallel rank."""
-    leaders: dict[tuple[str, int | None], Ledger] = {}
-    for ledger in sorted(ledgers, key=_by_number):
-        key = (ledger.rank.source, ledger.rank.dp)
-        known = leaders.get(key)
-        if known is None or ledger.lines > known.lines:
-            leaders[key] = ledger
-    return list(leaders.values())
+    """One ledger for each server and data-parallel rank, of each run whose ranks have names of their own."""
+    runs: dict[tuple[str, int | None], list[list[Ledger]]] = {}
+    for ledger in sorted(ledgers, key=_by_start):
+        known = runs.setdefault((ledger.rank.source, ledger.rank.dp), [])
+        if known and not all(_ended_before(one, ledger) for one in known[-1]):
+            known[-1].append(ledger)
+        else:
+            known.append([ledger])
+    return [_leader(run) for one in runs.values() for run in one]
+
+
+def _leader(copies: list[Ledger]) -> Ledger:
+    """The fullest, then the one with the lowest numbers."""
+    return max(sorted(copies, key=_by_number), key=lambda one: one.lines)
+
+
+def _ended_before(one: Ledger, other: Ledger) -> bool:
+    """The server was started again after the one's last line and before the other's first: they aren't copies."""
+    last, first = one.course.last_s, other.course.first_s
+    if last is None or first is None:
+        return False
+    cuts = one.course.stretches.cuts
+    return any(cut.name == "restart" and last <= cut.at_s <= first for cut in cuts)
+
+
+def _by_start(ledger: Ledger) -> float:
+    first = ledger.course.first_s
+    return float("-inf") if first is None else first
 
 
 def _by_number(ledger: Ledger) -> tuple[str, int, tuple[tuple[str, int], ...]]:

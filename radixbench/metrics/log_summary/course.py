@@ -137,8 +137,10 @@ class Course:
             self.stretches.reach_back(start_s)
         else:
             self._go(start_s, True, self._end_rest(), before)
-            self.stretches.go_on(at_s - start_s, at_s)
-            self._last = at_s
+            assert self._last is not None
+            if at_s > self._last:
+                self.stretches.go_on(at_s - self._last, at_s)
+                self._last = at_s
         self.visit(at_s)
 
     def tell(self, at_s: float | None, before_s: float) -> None:
@@ -224,6 +226,9 @@ class Course:
             self.gap_s = 0.0
             if gap >= -JUMP_BACK_S:
                 self.disorder += 1
+                if not self.stretches.open:  # printed after the last one's end, whatever its stamp
+                    self._cut_by = None
+                    self.stretches.part(last, None, before or read_sums(self.sums), rest)
                 return
             self.jumps_back += 1
         self._last = at_s

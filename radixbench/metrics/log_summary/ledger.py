@@ -96,10 +96,12 @@ class Ledger:
         running, queue, pending = get("running_req"), get("queue_req"), get("pending_token")
         if "truncated" in values:
             self.cut_lines += 1
+            self.running_rate.lose()
         if not (
             new.__class__ is cached.__class__ is int and 0 <= new <= MOST_COUNT and 0 <= cached <= MOST_COUNT
         ):
             self.unreadable_lines += 1
+            self.running_rate.lose()
             return
         if not (
             seqs.__class__ is running.__class__ is queue.__class__ is int
@@ -149,7 +151,7 @@ class Ledger:
         self.waiting = bool(queue)
         self.signs.decode(values, record.extra)
         if self.chunks.open is not None:
-            self.chunks.decoded()
+            self.chunks.decoded(running)
         if graph is not None:
             self.graph_lines += 1
             self.graph_hits += graph is True
@@ -184,7 +186,8 @@ class Ledger:
         self._started = now
 
     def sums(self, added: Moment, *, repeated: bool) -> Sums:
-        """A moment of this rank; ``repeated``: its tokens printed again as cached are known to be that."""
+        """A moment of this rank; ``repeated``: its tokens printed again as cached are known to be that, unless its lines tell otherwise."""
+        repeated = repeated and added[_REPEATED] > 0 and not self.chunks.count(1).bare
         return sums_of(added if repeated else (*added[:_REPEATED], 0, *added[_REPEATED + 1 :]))
 
     def _press(self, values: Mapping[str, Any], extra: Mapping[str, Any], queue: int | None) -> None:
@@ -229,7 +232,9 @@ class Ledger:
 
     def _printed_rate(self, printed: Any, new: int, cached: int) -> None:
         percent = number(printed)
-        if percent is not None:
+        if percent is None:
+            self.running_rate.lose()
+        else:
             self.running_rate.add(new, cached, percent)
 
     def _accepted(self, values: Mapping[str, Any], running: int) -> float:

@@ -79,7 +79,8 @@ class Quantiles:
 class RequestFigures:
     """From lines about single requests only; batch lines can't tell a latency.
 
-    ``forward`` is prefill and decode together, from leaving the queue to the end.
+    ``forward`` is prefill and decode together, from leaving the queue to the end. ``hit_rate`` is ``cached_tokens`` of
+    ``known_prompt_tokens``, the prompt tokens of the requests that tell both; ``prompt_tokens`` are those of all.
     """
 
     n: int = 0
@@ -94,6 +95,7 @@ class RequestFigures:
     decode: Quantiles | None = None
     reason: str | None = None
     forward: Quantiles | None = None
+    known_prompt_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

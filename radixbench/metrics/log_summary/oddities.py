@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 PROBE_TOKENS = 10
 _MOST_PROBE_TOKENS = 256
@@ -45,27 +45,63 @@ class Probes:
         return sum(tiny.values()), sum(new * n for new, n in tiny.items())
 
 
-class Twins:
-    """Neighbouring prefill lines of one rank and one moment that differ in nothing but the throughput."""
+class TwinLines(NamedTuple):
+    """Pairs of equal lines, and the tokens of one line of each."""
 
-    __slots__ = ("cached_tokens", "new_tokens", "pairs")
+    pairs: int
+    new_tokens: int
+    cached_tokens: int
+
+
+class Twins:
+    """Neighbouring prefill lines of one rank that differ in nothing but the throughput.
+
+    A workload of equal prompts prints equal lines too: runs of more than two, pairs like the pair before, and lines of hardly
+    any new tokens prove nothing.
+    """
+
+    __slots__ = ("_found", "_last", "_open", "_run")
 
     def __init__(self) -> None:
-        self.pairs = 0
-        self.new_tokens = 0
-        self.cached_tokens = 0
+        self._found = TwinLines(0, 0, 0)
+        self._run = 1
+        self._open: tuple[int, int] | None = None
+        self._last: tuple[int, int] | None = None
+
+    @property
+    def running(self) -> bool:
+        """The last line equalled the one before it."""
+        return self._run > 1
 
     def compare(self, values: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
         """Whether the line repeats the one before. Lines of a chunked prompt may be alike, so full ones don't count."""
-        new, cached = values["new_token"], values["cached_token"]
-        if _VARIES not in values or "pending_token" in values or new % _BUDGET_STEP == 0:
+        new = values["new_token"]
+        if (
+            _VARIES not in values
+            or "pending_token" in values
+            or new <= PROBE_TOKENS
+            or new % _BUDGET_STEP == 0
+        ):
             return False
         same = values.keys() == before.keys() and all(
             value == before[key] for key, value in values.items() if key != _VARIES
         )
-        if same and values[_VARIES] != before[_VARIES]:
-            self.pairs += 1
-            self.new_tokens += new
-            self.cached_tokens += cached
-            return True
-        return False
+        if same:
+            self._run += 1
+            pair = self._run == 2 and values[_VARIES] != before[_VARIES]
+            self._open = (new, values["cached_token"]) if pair else None
+        return same
+
+    def end(self) -> None:
+        """Another line follows: a run of two has been a pair."""
+        self._found = self.found()
+        self._last = self._open or self._last
+        self._open = None
+        self._run = 1
+
+    def found(self) -> TwinLines:
+        """All pairs so far."""
+        if self._open is None or self._open == self._last:
+            return self._found
+        pairs, new, cached = self._found
+        return TwinLines(pairs + 1, new + self._open[0], cached + self._open[1])

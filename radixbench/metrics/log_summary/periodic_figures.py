@@ -19,6 +19,7 @@ from radixbench.metrics.log_summary.model import (
 )
 from radixbench.metrics.log_summary.reading import Figures
 from radixbench.metrics.log_summary.speculation import Speculation
+from radixbench.metrics.log_summary.speed import Joint, Turn, joint_basis, joint_rate, length, spans_of
 from radixbench.metrics.log_summary.sums import Sums, plus, read_sums, sums_of
 from radixbench.metrics.log_summary.version import Version
 from radixbench.metrics.log_summary.windows import Lane
@@ -115,33 +116,45 @@ def _main_pool(engines: Sequence[Engine]) -> str:
 
 
 def _throughput(engines: Sequence[Engine], version: Version | None, *, v0: bool) -> Throughput:
-    """Engines work beside each other: tokens of all over the time of the one that worked longest."""
+    """Each engine's tokens over its own time, weighted with its share of the time in which any engine worked."""
     flows = [engine.flow() for engine in engines]
     seconds = max((flow.seconds for flow in flows), default=0.0)
     if seconds <= 0:
         return Throughput(reason="no line tells of any work")
-    prompt = sum(flow.prompt_tokens for flow in flows) / seconds
+    intervals = [flow.interval_s for flow in flows if flow.interval_s is not None]
+    spans = [spans_of(engine.course.worked(max(intervals, default=0.0))) for engine in engines]
+    parts = list(zip(flows, spans, strict=True))
+    prompt = joint_rate([Turn(flow.prompt_tokens, flow.seconds, own) for flow, own in parts])
+    output = joint_rate([Turn(flow.output_tokens, flow.seconds, own) for flow, own in parts])
+    prompt_rate = 0.0 if prompt is None else prompt.rate
     counts_cached = v0 or (version is not None and version <= (*COUNTS_CACHED_UNTIL[:2], 99))
     counts_computed = version is not None and version >= COUNTS_COMPUTED_FROM
-    timed = any(flow.interval_s is not None for flow in flows)
     reason = None
     if not (counts_cached or counts_computed):
         reason = (
-            f"Avg prompt throughput ({prompt:,.1f} token/s over the same time) counts cached tokens up to 0.13 and only "
+            f"Avg prompt throughput ({prompt_rate:,.1f} token/s over the same time) counts cached tokens up to 0.13 and only "
             "computed ones from 0.16, and the log doesn't name its version"
         )
+    if sum(flow.seconds > 0 for flow in flows) > 1:
+        seconds = max(seconds, length(span for own in spans for span in own))
     return Throughput(
-        input=prompt if counts_cached else None,
-        computed=prompt if counts_computed else None,
-        output=sum(flow.output_tokens for flow in flows) / seconds,
-        busy_s=seconds if timed else None,
-        basis=_basis(flows, seconds, timed=timed),
+        input=prompt_rate if counts_cached else None,
+        computed=prompt_rate if counts_computed else None,
+        output=0.0 if output is None else output.rate,
+        busy_s=seconds if intervals else None,
+        basis=_basis(flows, output or prompt, timed=bool(intervals)),
         reason=reason,
     )
 
 
-def _basis(flows: Sequence[Flow], seconds: float, *, timed: bool) -> str:
+def _basis(flows: Sequence[Flow], joint: Joint | None, *, timed: bool) -> str:
+    several = joint is not None and sum(flow.seconds > 0 for flow in flows) > 1
+    together = f"; {joint_basis(joint, 'engines')}" if joint is not None and several else ""
     if not timed:
-        return "printed rates over equal intervals (the lines have no time), idle lines left out"
+        return f"printed rates over equal intervals (the lines have no time), idle lines left out{together}"
     interval = max(flow.interval_s or 0.0 for flow in flows)
-    return f"printed rates x the interval they cover ({interval:g} s, or the gap where it is shorter), {seconds:,.0f} s in all; idle lines left out"
+    seconds = sum(flow.seconds for flow in flows)
+    return (
+        f"printed rates x the interval they cover ({interval:g} s, or the gap where it is shorter), "
+        f"{seconds:,.0f} s in all; idle lines left out{together}"
+    )

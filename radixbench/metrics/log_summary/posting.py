@@ -174,27 +174,30 @@ def _chunks(ledger: Ledger, sheet: Sheet) -> None:
     """Lines that may fill a chunk or leave one open, and the line after each of them; no other changes anything."""
     chunks = ledger.chunks
     places = np.flatnonzero(sheet.prefill)
+    runs = np.where(sheet.prefill, -1, sheet.counts("running_req"))
     if not len(places):
         if chunks.open is not None:
-            chunks.decoded()
+            chunks.decoded(_printed(int(runs.max())))
         return
+    most = np.maximum.reduceat(runs, np.append(0, places))
     decoded = np.diff(np.cumsum(~sheet.prefill)[places], prepend=0) > 0
     new, queue, pending = (sheet.counts(key)[places] for key in ("new_token", "queue_req", "pending_token"))
     opening = (new >= chunks.lowest) | ((pending > 0) & (queue == 0))
     matters = opening | np.concatenate(([True], opening[:-1]))
-    decoded, places = decoded[matters], places[matters]
+    decoded, places, between = decoded[matters], places[matters], most[:-1][matters]
     columns = [
         sheet.counts(key)[places].tolist()
         for key in ("new_token", "cached_token", "new_seq", "running_req", "queue_req", "pending_token")
     ]
-    for after, new, cached, seqs, running, queue, pending in zip(decoded.tolist(), *columns, strict=True):
+    rows = zip(decoded.tolist(), between.tolist(), *columns, strict=True)
+    for after, run, new, cached, seqs, running, queue, pending in rows:
         if chunks.open is not None and after:
-            chunks.decoded()
+            chunks.decoded(_printed(run))
         if new >= chunks.floor or pending > 0 or chunks.open is not None:
             load = (_printed(running), _printed(queue), _printed(pending))
             chunks.line(new, cached, seqs, load, oldest=False)
     if chunks.open is not None and not sheet.prefill[places[-1] :].all():
-        chunks.decoded()
+        chunks.decoded(_printed(int(most[-1])))
 
 
 def _printed(count: int) -> int | None:

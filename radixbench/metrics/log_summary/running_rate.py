@@ -1,8 +1,8 @@
 """The cumulative hit rate that servers up to 0.4.3 print, beside our own sum over the same lines.
 
 The server counts since its start or its last flush. Where the log tells of one, or its first rates above 0 are our own to the printed
-digit, both count from the same moment and have to agree; a log that begins later can't be checked. Of a part of a log, only
-what follows a start or flush within it can.
+digit, both count from the same moment and have to agree; a log that begins later can't be checked. Of a part of a log, or after a
+line whose tokens are lost to our sum, only what follows the next start or flush can.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class _Since(Enum):
     UNKNOWN = 0
     START = 1
     EARLIER = 2
-    PART = 3
+    UNTOLD = 3
 
 
 class RunningRate:
@@ -41,12 +41,17 @@ class RunningRate:
         self.zero_despite = 0
         self.least_cached = 0
         self.example: tuple[float, float] | None = None
-        self._since = _Since.UNKNOWN if from_start else _Since.PART
+        self._since = _Since.UNKNOWN if from_start else _Since.UNTOLD
 
     def reset(self) -> None:
         """The server started or flushed its cache: its count begins at 0."""
         self.cached = self.prompt = 0
         self._since = _Since.START
+
+    def lose(self) -> None:
+        """A prefill line that can't be read in full: the server counted its tokens, our sum may lack them."""
+        if self._since is not _Since.EARLIER:
+            self._since = _Since.UNTOLD
 
     def add(self, new: int, cached: int, printed: float) -> None:
         """One prefill line and the rate it prints, in percent."""
@@ -57,7 +62,7 @@ class RunningRate:
         if own is None:
             return
         differs = abs(own - printed) > _HALF_DIGIT
-        if printed == 0.0 and cached > 0 and self._since is not _Since.PART:
+        if printed == 0.0 and cached > 0 and self._since is not _Since.UNTOLD:
             self.zero_despite += 1
             self.least_cached = self.cached
         if self._since is _Since.START:

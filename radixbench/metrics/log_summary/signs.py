@@ -81,9 +81,9 @@ class Signs:
                 self.few_shared += 1
         self.reuse.add(new, cached, seqs)
         self.largest_batch = max(self.largest_batch, new)
-        if new == self._new and self.twins.compare(values, self._before):
-            self._new = -1
-        else:
+        if new != self._new or not self.twins.compare(values, self._before):
+            if self.twins.running:
+                self.twins.end()
             self._new = new
             self._before = values
         if idle and seqs == 1 and cached <= PROBE_TOKENS:

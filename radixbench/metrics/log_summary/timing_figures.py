@@ -83,6 +83,7 @@ def _requests(log: TimingLog) -> RequestFigures:
         prefill=quantiles(book.prefill),
         decode=quantiles(book.decode),
         reason=NO_QUEUE,
+        known_prompt_tokens=book.known_prompt_tokens if book.known else None,
     )
 
 

@@ -9,6 +9,8 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple, TypeAlias
 
+from radixbench.logs.record import LogRecord
+
 Version: TypeAlias = tuple[int, int, int]
 
 OLDEST: Version = (0, 0, 0)
@@ -48,12 +50,22 @@ _DECODE: dict[str, tuple[Version, Version]] = {
 _EVENTS: dict[str, tuple[Version, Version]] = {
     "tree_cache": ((0, 5, 13), NEWEST),
     "tree_core": ((0, 5, 18), NEWEST),
+    "tree_cache_attached": ((0, 5, 22), NEWEST),
     "kv_canary": ((0, 5, 13), NEWEST),
 }
 _NO_RATE: tuple[Version, Version] = ((0, 4, 4), NEWEST)
 _NO_THROUGHPUT: tuple[Version, Version] = (OLDEST, (0, 5, 8))
 _NO_PENDING: tuple[Version, Version] = (OLDEST, (0, 5, 10))
 _NUMBERS = re.compile(r"v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?")
+
+
+def event_form(record: LogRecord, name: str) -> str:
+    """The event, and its form where that tells versions apart: the tree's line lost ``streaming_wrapped`` in 0.5.22."""
+    if name != "tree_cache" or "truncated" in record.values:
+        return name
+    extra = record.extra
+    later = "hicache_attached" in extra and "streaming_wrapped" not in extra
+    return "tree_cache_attached" if later else name
 
 
 class Span(NamedTuple):

@@ -55,9 +55,11 @@ def _of_batches(cached: int | None, new: int | None) -> str:
 
 
 def _of_prompts(requests: RequestFigures) -> str:
-    if requests.cached_tokens is None or requests.prompt_tokens is None:
+    prompt = requests.known_prompt_tokens
+    if requests.cached_tokens is None or prompt is None:
         return ""
-    return f"{text.count(requests.cached_tokens)} cached / {text.count(requests.prompt_tokens)} prompt tokens"
+    of = "" if prompt == requests.prompt_tokens else " of the requests that tell both"
+    return f"{text.count(requests.cached_tokens)} cached / {text.count(prompt)} prompt tokens{of}"
 
 
 def _details(summary: LogSummary) -> Iterator[str]:

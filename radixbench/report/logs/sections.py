@@ -163,7 +163,7 @@ def _requests(figures: RequestFigures) -> Iterator[Fact]:
     yield from _counted("request_cached_tokens", "cached tokens", figures.cached_tokens)
     yield from _counted("request_output_tokens", "output tokens", figures.output_tokens)
     if figures.hit_rate is not None:
-        yield Fact("request_hit_rate", "hit rate", rate(figures.hit_rate), "cached / prompt tokens")
+        yield Fact("request_hit_rate", "hit rate", rate(figures.hit_rate), _made_of(figures))
     for key, title, quantiles in (
         ("ttft", "TTFT", figures.ttft),
         ("e2e", "end-to-end", figures.e2e),
@@ -174,6 +174,13 @@ def _requests(figures: RequestFigures) -> Iterator[Fact]:
     ):
         if quantiles is not None:
             yield _quantiles(key, title, quantiles)
+
+
+def _made_of(figures: RequestFigures) -> str:
+    known = figures.known_prompt_tokens
+    if known is None or known == figures.prompt_tokens:
+        return "cached / prompt tokens"
+    return f"cached / the {text.count(known)} prompt tokens of the requests that tell both"
 
 
 def _quantiles(key: str, title: str, values: Quantiles) -> Fact:

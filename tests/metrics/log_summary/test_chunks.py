@@ -88,10 +88,71 @@ def test_a_queue_that_empties_by_whole_prompts_has_no_chunk() -> None:
     assert summarise([arguments(chunked_prefill_size=8192), *log]).prefill.continuations == 0
 
 
-def test_equal_prompts_are_no_chunks() -> None:
-    """Twenty prompts of the same length, one after another, leave no smaller end: nothing says that they are one."""
+def test_equal_lines_of_a_usual_chunk_size_are_unclear() -> None:
+    """Twenty lines of 4096 tokens are as many prompts or the chunks of longer ones, whatever isn't stated."""
     summary = summarise([prefill(4096, at=n) for n in range(20)])
-    assert (summary.prefill.prompts, summary.prefill.continuations) == (20, 0)
+    assert (summary.prefill.prompts, summary.prefill.continuations) == (None, None)
+    assert "19 lines with exactly one chunk (4,096 new tokens)" in note(summary, "chunks-unclear")
+    assert "chunk-budget-inferred" not in codes(summary)
+
+
+@pytest.mark.parametrize("length", [1000, 2000, 3000])
+def test_an_unusual_size_is_no_budget(length: int) -> None:
+    """Nobody chunks by 3000 tokens: equal lines are equal prompts, with a smaller one after them or not."""
+    log = [prefill(length, at=n) for n in range(20)]
+    assert summarise(log).prefill.prompts == 20
+    assert summarise([*log, prefill(100, at=20)]).prefill.prompts == 21
+
+
+def test_a_server_of_early_2025_prints_continuations_bare() -> None:
+    """0.4.1 to 0.4.3 print a cumulative rate but nothing cached for later chunks: all that is printed as cached was reused."""
+    log = [arguments(chunked_prefill_size=8192)]
+    for n, (rest, seqs, cached) in enumerate([(3000, 1, 0), (1000, 1, 0), (3000, 2, 9000), (500, 1, 8192)]):
+        log.append(prefill(8192, at=2 * n, queue_req=1, **OLD))
+        log.append(prefill(rest, cached, at=2 * n + 1, new_seq=seqs, **OLD))
+    summary = summarise(log)
+    assert summary.prefill.cached_tokens == 17_192
+    assert sum(window.cached_tokens for window in summary.windows) == 17_192
+    assert "chunk-continuation-counted-as-hit" not in codes(summary)
+
+
+def test_an_old_server_has_only_exact_chunks_taken_off() -> None:
+    """A line of two sequences doesn't say what is whose, and a hit that is no chunk's length is a hit."""
+    log = [arguments(chunked_prefill_size=8192)]
+    for n, (seqs, cached) in enumerate([(1, 8192), (2, 9000), (1, 8000)]):
+        log += [prefill(8192, at=2 * n, **OLD), prefill(3000, cached, at=2 * n + 1, new_seq=seqs, **OLD)]
+    assert summarise(log).prefill.cached_tokens == 17_000
+
+
+def test_fewer_running_requests_than_before_mean_a_complete_prompt() -> None:
+    """A closed loop of 16 requests of 1024 tokens: a chunk would go on at once, so after the loop's end nothing does."""
+    log = [arguments(chunked_prefill_size=8192)]
+    for n in range(3):
+        log.append(prefill(8192, at=10 * n, new_seq=8, queue_req=8))
+        log.append(prefill(8192, at=10 * n + 1, new_seq=8, running_req=8))
+    summary = summarise(log)
+    assert (summary.prefill.prompts, summary.prefill.continuations) == (48, 0)
+
+
+def test_a_decode_line_with_all_sequences_means_complete_prompts() -> None:
+    """Eight were running, eight came: sixteen decode, so none of them is half done; fifteen leave it open."""
+    for running, continuations in ((16, 0), (15, 1)):
+        log = [
+            arguments(chunked_prefill_size=8192), prefill(8192, new_seq=8, running_req=8), decode(running, at=1),
+            prefill(900, new_seq=2, running_req=15, at=2),
+        ]  # fmt: skip
+        assert summarise(log).prefill.continuations == continuations
+
+
+def test_equal_lines_of_equal_shares_are_unclear() -> None:
+    """Eight sequences in 8192 tokens, again and again, with nothing else to tell: no number of prompts is invented."""
+    log = [prefill(8192, at=n, new_seq=8, running_req=..., queue_req=...) for n in range(6)]
+    end = prefill(300, at=6, running_req=..., queue_req=...)
+    for lines in (log, [*log, end]):
+        for start in ([], [arguments(chunked_prefill_size=8192)]):
+            summary = summarise([*start, *lines])
+            assert (summary.prefill.prompts, summary.prefill.continuations) == (None, None)
+            assert "chunks-unclear" in codes(summary)
 
 
 def test_running_requests_tell_which_prompts_are_complete() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from radixbench.metrics.log_summary.pages import PageSigns
 from radixbench.metrics.log_summary.version import NEWEST, OLDEST, Span
-from tests.metrics.log_summary.records import arguments, codes, decode, note, prefill, step, summarise
+from tests.metrics.log_summary.records import arguments, codes, decode, event, note, prefill, step, summarise
 
 ANY = Span(OLDEST, NEWEST)
 
@@ -45,6 +45,17 @@ def test_versions_before_and_after_do_not_round() -> None:
     stated = summarise([arguments(page_size=64, version="0.5.22"), prefill(64, 640)])
     for summary in (old, new, stated):
         assert summary.prefill.hit_rate_bound is None
+
+
+def test_the_line_of_the_tree_tells_a_version() -> None:
+    """Since 0.5.22 it ends with ``hicache_attached``; with ``streaming_wrapped`` too, or cut, it may be older."""
+    lines = [prefill(64, 640)]
+    later = event("tree_cache", extra={"impl": "RadixCache", "hicache_attached": False})
+    older = event("tree_cache", extra={"hicache_attached": False, "streaming_wrapped": False})
+    cut = later._replace(values={**later.values, "truncated": True})
+    assert summarise([later, *lines]).prefill.hit_rate_bound is None
+    for one in (older, cut):
+        assert summarise([one, *lines]).prefill.hit_rate_bound == "lower"
 
 
 def test_tokens_in_use_make_a_page_size_doubtful() -> None:

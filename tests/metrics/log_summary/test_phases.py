@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from radixbench.logs.record import LogRecord, Rank
 from radixbench.metrics.log_summary.model import LogSummary
@@ -39,6 +40,54 @@ def test_phases_leave_no_hole(lines: list[tuple[Any, ...]]) -> None:
     if phases:
         assert phases[-1].end_s - phases[0].start_s == summary.span_s
     assert summary.time_shares == phase_totals(phases)
+
+
+CUTS = st.sampled_from(["flush", "ready", "server_args"])
+STAMPED = st.lists(
+    st.tuples(st.sampled_from(["prefill", "decode", "cut"]), st.integers(0, 300), st.sampled_from([0, 1, 7, 300, 3_000]), CUTS, st.sampled_from(RANKS[:2])),
+    max_size=30,
+)  # fmt: skip
+
+
+@RELAXED
+@given(lines=STAMPED, near=st.booleans())
+def test_phases_hold_every_token_whatever_the_order(lines: list[tuple[Any, ...]], *, near: bool) -> None:
+    """Stamps and cuts may come in any order, near each other or far: the phases' tokens are the log's."""
+    log = []
+    for kind, at, new, name, rank in lines:
+        at_s = at % 5 if near else at
+        if kind == "prefill":
+            log.append(prefill(new, new // 2, at=at_s, rank=rank))
+        else:
+            log.append(decode(1, at=at_s, rank=rank) if kind == "decode" else event(name, at=at_s))
+    summary = summarise(log)
+    assert sum(one.new_tokens for one in summary.phases) == (summary.prefill.new_tokens or 0)
+    assert sum(one.cached_tokens for one in summary.phases) == (summary.prefill.cached_tokens or 0)
+    assert sum(one.decode_batches for one in summary.phases) == (summary.decode.batches or 0)
+
+
+def test_a_line_out_of_order_after_a_flush_begins_a_phase() -> None:
+    """Two lines stamped a second before the flush, then one after: all that follows the flush is one phase."""
+    log = [prefill(500, at=12), event("flush", at=12)]
+    log += [prefill(new, at=at, running_req=1) for new, at in ((600, 11), (700, 11), (800, 13))]
+    phases = summarise(log).phases
+    assert [one.new_tokens for one in phases] == [500, 2100]
+    assert all(one.start_s <= one.end_s for one in phases)
+
+
+@RELAXED
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 90), st.integers(0, 40_000)), max_size=20))
+def test_timings_of_any_order_around_cuts_have_phases(lines: list[tuple[bool, int, int]]) -> None:
+    """llama.cpp's lines tell of the time before them, which may reach over a restart of another server in the same log."""
+    log = [
+        slot("timing_block", at=at, slot=0, task=n, prompt_n=9, prompt_ms=9.0, predicted_n=9, predicted_ms=9.0, total_ms=took)
+        if timed
+        else event("ready", at=at, dialect="llamacpp")
+        for n, (timed, at, took) in enumerate(lines)
+    ]  # fmt: skip
+    summary = summarise(log)
+    assert all(one.start_s <= one.end_s for one in summary.phases)
+    assert all(one.end_s == later.start_s for one, later in pairwise(summary.phases))
 
 
 @RELAXED

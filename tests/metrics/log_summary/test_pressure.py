@@ -77,6 +77,10 @@ def test_a_full_pool_is_told_from_a_tenth_of_the_lines() -> None:
     assert "1 retraction sent 3 requests back" in note(
         summarise([*room, event("retract", retracted_reqs=3)]), "pool-full"
     )
+    test = event("retract", extra={"testing": True}, retracted_reqs=2)
+    assert "pool-full" not in codes(summarise([*room, test]))
+    both = summarise([*room, test, event("retract", retracted_reqs=3)])
+    assert "1 retraction sent 3 requests back" in note(both, "pool-full")
 
 
 def test_no_cached_prefixes_are_evicted_where_the_cache_is_off() -> None:

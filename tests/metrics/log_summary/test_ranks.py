@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from radixbench.logs.record import LogRecord, Rank
-from tests.metrics.log_summary.records import codes, decode, event, note, prefill, stats, step, summarise
+from tests.metrics.log_summary.records import (
+    arguments,
+    codes,
+    decode,
+    event,
+    note,
+    prefill,
+    stats,
+    step,
+    summarise,
+)
 
 
 def _rank(dp: int | None = None, source: str = "", **parts: int) -> Rank:
@@ -35,6 +45,19 @@ def test_copies_that_are_none_are_told() -> None:
     assert "do several servers write into this log?" in note(summarise(log), "same-batches")
     same = [prefill(100, at=n, rank=_rank(TP=tp)) for n in range(4) for tp in (0, 1)]
     assert "several servers" not in note(summarise(same), "same-batches")
+
+
+def test_a_rank_of_a_later_run_is_no_copy() -> None:
+    """Started again with tensor ranks, a server names them: both runs count, and the later one's copies don't."""
+    first = [arguments(at=0), event("ready", at=1), *(prefill(100, at=2 + n) for n in range(5))]
+    again = [arguments(at=20), event("ready", at=21)]
+    later = [prefill(10, 90, at=22 + n, rank=_rank(TP=tp)) for n in range(3) for tp in (0, 1)]
+    summary = summarise([*first, *again, *later])
+    assert (summary.prefill.batches, summary.prefill.new_tokens) == (8, 530)
+    assert [rank.counted for rank in summary.ranks] == [True, True, False]
+    assert "several servers" not in note(summary, "same-batches")
+    unseen = summarise([*first, *later])
+    assert unseen.prefill.batches == 5
 
 
 def test_data_parallel_ranks_have_caches_of_their_own() -> None:

@@ -112,6 +112,7 @@ def test_unknown_cached_tokens_are_not_0() -> None:
     """A request that says nothing of its cached tokens stays out of the hit rate."""
     found = summarise([finish(100, 50), finish(100, None), finish(100, ...)]).requests
     assert (found.n, found.prompt_tokens, found.cached_tokens, found.hit_rate) == (3, 300, 50, 0.5)
+    assert found.known_prompt_tokens == 100
 
 
 def test_health_checks_are_no_requests() -> None:
@@ -142,3 +143,10 @@ def test_absurd_latencies_are_left_out(latency: object) -> None:
     found = summarise([finish(10, 0, e2e_latency=latency), finish(10, 0, e2e_latency=2.0)]).requests
     assert found.e2e is not None
     assert (found.e2e.n, found.e2e.p50) == (1, 2.0)
+
+
+def test_impossible_counts_are_told_without_batch_lines_too() -> None:
+    """More cached than prompt tokens: out of the hit rate and of the tokens that it is made of, and a note says so."""
+    summary = summarise([finish(100, 50), finish(100, 300), finish(100, ...)])
+    assert (summary.requests.known_prompt_tokens, summary.requests.hit_rate) == (100, 0.5)
+    assert note(summary, "cached-above-prompt").startswith("1 request with more cached")

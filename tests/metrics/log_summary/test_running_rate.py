@@ -79,6 +79,24 @@ def test_a_flush_begins_anew() -> None:
     assert "30.00 %" in note(summarise(log), "printed-hit-rate-differs")
 
 
+def test_two_flushes_by_one_rank_are_two() -> None:
+    """However close together: the server's count begins anew at each."""
+    first = _lines(((100, 0, 0.00), (50, 50, 25.00)), 21)
+    log = [event("flush", at=20), *first, event("flush", at=23), *_lines(((50, 50, 50.00),), 24)]
+    summary = summarise(log)
+    assert "printed-hit-rate-differs" not in codes(summary)
+    assert "flushed twice" in note(summary, "flushed")
+
+
+def test_a_cut_line_leaves_nothing_to_check_until_the_next_flush() -> None:
+    """The server counted its tokens, our sum doesn't."""
+    cut = prefill(..., ..., at=10, truncated=True)
+    log = [*_lines(FIXTURE), cut, *_lines(((100, 0, 30.00),), 11)]
+    assert "printed-hit-rate-differs" not in codes(summarise(log))
+    log += [event("flush", at=20), *_lines(((100, 0, 30.00),), 21)]
+    assert "in 1 of" in note(summarise(log), "printed-hit-rate-differs")
+
+
 def _part(records: list[LogRecord]) -> LogSummary:
     """The summary of a log's part."""
     accumulator = LogAccumulator(from_start=False)

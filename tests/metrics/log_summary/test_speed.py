@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from radixbench.logs.record import Rank
+from radixbench.logs.record import LogRecord, Rank
 from tests.metrics.log_summary.records import codes, decode, event, note, prefill, step, summarise
 
 
@@ -124,6 +124,41 @@ def test_data_parallel_ranks_work_beside_each_other() -> None:
     assert found.output == pytest.approx(200.0)
     assert found.busy_s == 27.0
     assert found.computed == pytest.approx(200 / 27)
+
+
+def _rank_at_work(dp: int, start: int, seconds: int, rate: float = 100.0) -> list[LogRecord]:
+    """A rank that decodes from ``start`` on, a line each second."""
+    rank = Rank("", dp, ())
+    lines = [decode(1, rate, at=start + n, rank=rank) for n in range(seconds + 1)]
+    return [prefill(10, at=start, rank=rank), *lines]
+
+
+def test_ranks_that_take_turns_do_not_add_up() -> None:
+    """One rank decodes for 100 s at 100 token/s, then another: 100, as the basis says; half of the time beside each other: 133."""
+    turns = summarise([*_rank_at_work(0, 0, 100), *_rank_at_work(1, 100, 100)]).throughput
+    assert turns.output == pytest.approx(100.0)
+    assert "weighted with its share of the 200.0 s in which any was at work" in (turns.basis or "")
+    half = summarise([*_rank_at_work(0, 0, 100), *_rank_at_work(1, 50, 100)]).throughput
+    assert half.output == pytest.approx(200 * 100 / 150)
+    uneven = summarise([*_rank_at_work(0, 0, 90), *_rank_at_work(1, 0, 30, 300.0)]).throughput
+    assert uneven.output == pytest.approx(100 + 300 / 3)
+
+
+def test_a_rank_seen_in_one_second_has_the_share_of_a_second() -> None:
+    """Stamps of whole seconds show no time between its lines; what it did is not lost, nor taken for all of the time."""
+    log = [*_rank_at_work(0, 0, 100), *(decode(1, 500.0, at=50, rank=Rank("", 1, ())) for _ in range(3))]
+    assert summarise(log).throughput.output == pytest.approx(100.0 + 500 / 100)
+    together = [decode(1, 100.0, at=5, rank=Rank("", dp, ())) for dp in (0, 1)] * 3
+    assert summarise(together).throughput.output == pytest.approx(200.0)
+
+
+def test_ranks_without_times_are_taken_to_work_at_once() -> None:
+    """Nothing tells when each decoded: their paces are added, and the basis says so."""
+    log = [decode(1, rate, at=None, rank=Rank("", dp, ())) for dp, rate in enumerate((70.0, 30.0))]
+    found = summarise(log * 3).throughput
+    assert found.output == pytest.approx(100.0)
+    assert "paces added, as if all worked at once" in (found.basis or "")
+    assert "paces" not in (summarise(log[:1] * 3).throughput.basis or "")
 
 
 def test_exact_steps_need_no_stamps() -> None:

@@ -71,6 +71,18 @@ def test_engines_add_up_and_aggregates_do_not() -> None:
     assert "not added" in note(summary, "aggregated-lines")
 
 
+def test_engines_that_take_turns_do_not_add_up() -> None:
+    """One engine at 100 token/s, then the other: 100 over the time of both; without times their paces are added."""
+    log = [stats(50.0, 100.0, at=10 * n, engine=n // 10) for n in range(20)]
+    found = summarise(log).throughput
+    assert (found.output, found.busy_s) == (pytest.approx(100.0), 200.0)
+    assert "(50.0 token/s over the same time)" in (found.reason or "")
+    assert "share of the 200.0 s in which any was at work" in (found.basis or "")
+    timeless = summarise([record._replace(at_s=None) for record in log]).throughput
+    assert (timeless.output, timeless.busy_s) == (pytest.approx(200.0), None)
+    assert "the engines' paces added" in (timeless.basis or "")
+
+
 def test_aggregates_alone_are_all_there_is() -> None:
     """Where no engine prints lines of its own the lines over all engines have the figures."""
     summary = summarise(

@@ -152,6 +152,17 @@ def test_request_lines_tell_the_hit_rate_where_batch_lines_don_t():
     assert hit.details == ("from lines about 12 single requests; batch lines: llama.cpp prints no batches",)
 
 
+def test_a_hit_rate_over_some_requests_names_their_prompt_tokens():
+    """Requests that don't tell both counts are in the prompt tokens of all, not in the equation."""
+    whole = summaries.llamacpp()
+    some = replace(whole, requests=replace(whole.requests, prompt_tokens=300_000))
+    shown = build_log_view(some)
+    both = "prompt tokens of the requests that tell both"
+    assert shown.hit.sentence == f"hit rate 99.997 % = 99,997 cached / 100,000 {both}"
+    facts = [fact for section in shown.sections for fact in section.facts if fact.key == "request_hit_rate"]
+    assert [fact.note for fact in facts] == [f"cached / the 100,000 {both}"]
+
+
 def test_the_prompts_can_be_followed():
     """Printed sequences less what isn't a new prompt."""
     facts = {fact.key: fact for section in view("sglang").sections for fact in section.facts}

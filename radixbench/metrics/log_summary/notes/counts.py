@@ -100,12 +100,12 @@ def _inferred_budget(group: Group) -> Iterator[Note]:
 def _unclear(group: Group) -> Iterator[Note]:
     unclear = [one for one in (ledger.chunks.count(group.page) for ledger in group.ledgers) if one.unclear]
     lines = sum(one.unclear for one in unclear)
-    budget = max((one.budget or 0 for one in unclear), default=0)
+    size = max((one.size for one in unclear), default=0)
     if lines:
         yield Note(
             "chunks-unclear",
-            f"{several(lines, 'line')} with exactly one chunk ({budget:,} new tokens), hardly one followed by a smaller one: prompts of that length or chunks of longer ones, "
-            "so the number of prompts is unknown. The hit rate is the same either way.",
+            f"{several(lines, 'line')} with exactly one chunk ({size:,} new tokens), hardly one followed by a line of another kind: whole prompts of equal length or chunks of "
+            "longer ones, so the number of prompts is unknown. The hit rate is the same either way.",
         )
 
 
@@ -121,7 +121,7 @@ def _retracted(reading: Reading, group: Group) -> Iterator[Note]:
     sent = "request was" if requests == 1 else "requests were"
     yield Note(
         "retracted-counted-again",
-        f"{requests:,} {sent} sent back to the queue and prefilled again: batch lines count their tokens, cached and new, a second time. {tail}",
+        f"{requests:,} {sent} sent back to the queue: batch lines count the tokens, cached and new, of each that was prefilled again a second time. {tail}",
     )
 
 

@@ -71,17 +71,18 @@ def _copies(reading: Reading) -> Iterator[Note]:
     log = reading.kept.ours if reading.dialect == "radixbench" else reading.kept.sglang
     if reading.figures.group is None:
         return
-    tokens = {
-        (ledger.rank.source, ledger.rank.dp): ledger.course.sums.new_tokens
-        for ledger in reading.figures.group.ledgers
-    }
+    tokens: dict[tuple[str, int | None], list[int]] = {}
+    for ledger in reading.figures.group.ledgers:
+        known = tokens.setdefault((ledger.rank.source, ledger.rank.dp), [])
+        known.append(ledger.course.sums.new_tokens)
     copies = [ledger for ledger, counts in log.ranks() if not counts]
     if not copies:
         return
     odd = 0
     for ledger in copies:
-        whole = tokens[ledger.rank.source, ledger.rank.dp]
-        odd += abs(ledger.course.sums.new_tokens - whole) > _COPY_ERROR * whole
+        own = ledger.course.sums.new_tokens
+        wholes = tokens[ledger.rank.source, ledger.rank.dp]
+        odd += all(abs(own - whole) > _COPY_ERROR * whole for whole in wholes)
     told = (
         f" But {several(odd, 'rank')} of them {'has' if odd == 1 else 'have'} other sums than the rank that counts: do several servers write into this log?"
         if odd

@@ -33,16 +33,20 @@ def pool_notes(reading: Reading) -> Iterator[Note]:
             "hybrid-model",
             f"A hybrid model: a prefix is reused only where its {' and '.join(_SIDE[name] for name in sides)} state is kept too, so a hit may be shorter than the shared prefix.",
         )
-    if reading.figures.group is None:
+    group = reading.figures.group
+    if group is None:
         return
+    tested = group.retractions.tested(ledger.rank for ledger in group.ledgers)
+    retractions = pressure.retract_events - tested.events
     often = pressure.full_share is not None and pressure.full_share >= _OFTEN
-    if often or pressure.retract_events:
+    if often or retractions > 0:
         told = []
         if often and pressure.full_share is not None:
             told.append(f"usage is 0.97 or more in {percent(pressure.full_share)} of the lines")
-        if pressure.retract_events:
+        if retractions > 0:
+            sent = pressure.retracted_requests - tested.requests
             told.append(
-                f"{several(pressure.retract_events, 'retraction')} sent {several(pressure.retracted_requests, 'request')} back to the queue"
+                f"{several(retractions, 'retraction')} sent {several(sent, 'request')} back to the queue"
             )
         evicted = "" if reading.kept.server.cache_off else " Cached prefixes are evicted to make room."
         yield Note("pool-full", f"The KV pool was full: {'; '.join(told)}.{evicted}")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from radixbench.metrics.log_summary.figures import Group
 from radixbench.metrics.log_summary.model import Note
 from radixbench.metrics.log_summary.notes.words import be, percent, several
+from radixbench.metrics.log_summary.oddities import PROBE_TOKENS
 from radixbench.metrics.log_summary.reading import Reading
 from radixbench.metrics.log_summary.sums import Sums
 
@@ -42,6 +43,12 @@ def _requests(reading: Reading) -> Iterator[Note]:
         told.append(f"{several(aborted, 'request')} {be(aborted)} aborted and without latency")
     if told:
         yield Note("request-lines-left-out", f"Of the lines about requests, {'; '.join(told)}.")
+    odd = finished.above_prompt or timed.above_prompt
+    if odd and reading.figures.prefill.batches is None:
+        yield Note(
+            "cached-above-prompt",
+            f"{several(odd, 'request')} with more cached tokens than prompt tokens left out of the requests' hit rate: servers miscount after a retraction.",
+        )
 
 
 def _prompt_share(tokens: int, sums: Sums) -> str:
@@ -69,13 +76,13 @@ def _probes(group: Group, sums: Sums) -> Iterator[Note]:
         yield Note(
             "probe-lines",
             f"{several(lines, 'prefill line')} of {sums.prefill_batches:,} ({percent(lines / sums.prefill_batches)}) hold{'s' if lines == 1 else ''} one prompt of at most "
-            f"10 tokens on an idle server, as health checks and warm-ups do: {_prompt_share(tokens, sums)} of the tokens; the figures count them.",
+            f"{max(PROBE_TOKENS, page)} tokens on an idle server, as health checks and warm-ups do: {_prompt_share(tokens, sums)} of the tokens; the figures count them.",
         )
 
 
 def _twins(group: Group, sums: Sums) -> Iterator[Note]:
     """sgl-project/sglang#18570."""
-    twins = [ledger.signs.twins for ledger in group.ledgers]
+    twins = [ledger.signs.twins.found() for ledger in group.ledgers]
     pairs = sum(one.pairs for one in twins)
     if not pairs or 2 * pairs < _LEAST_TWINS * sums.prefill_batches or sums.hit_rate is None:
         return
