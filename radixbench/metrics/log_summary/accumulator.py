@@ -18,6 +18,7 @@ from radixbench.metrics.log_summary.kept import Kept
 from radixbench.metrics.log_summary.ledger import Ledger
 from radixbench.metrics.log_summary.model import LogSummary
 from radixbench.metrics.log_summary.posting import can_post, post
+from radixbench.metrics.log_summary.readable import count
 from radixbench.metrics.log_summary.running_rate import RunningRate
 from radixbench.metrics.log_summary.server import START_EVENTS
 from radixbench.metrics.log_summary.sheet import sheets
@@ -121,7 +122,7 @@ class LogAccumulator:
             books = log.requests(record.rank)
             (books.finish if event == "request_finish" else books.stats)(record)
         elif event == "retract":
-            kept.retractions.add(record)
+            self._retract(record)
         elif event == "preempt":
             kept.vllm.preempt_events += 1
         elif event == "context_shift":
@@ -132,6 +133,14 @@ class LogAccumulator:
         elif event == "ready" or event in START_EVENTS:
             self._start(record, event)
         self._state(record, event)
+
+    def _retract(self, record: LogRecord) -> None:
+        """Requests go back to the queue; every copy of the rank may admit them again."""
+        self._kept.retractions.add(record)
+        rank, requests = record.rank, count(record.values.get("retracted_reqs")) or 0
+        for ledger in self._ledgers():
+            if ledger.rank.source == rank.source and rank.dp in {None, ledger.rank.dp}:
+                ledger.retracted(requests)
 
     def _is_fact(self, record: LogRecord, event: str) -> bool:
         """What a server said of itself before the part that is read: it holds, but it didn't happen in it."""

@@ -80,6 +80,11 @@ class Group(NamedTuple):
         exact = sum(ledger.exact.retracted for ledger in self.ledgers)
         return told._replace(requests=max(told.requests, exact))
 
+    @property
+    def readmitted(self) -> int:
+        """Of the requests sent back, those that may have been prefilled again by the end of the log."""
+        return max(self.retracted.requests - sum(ledger.still_waiting for ledger in self.ledgers), 0)
+
     def repeats(self, ledger: Ledger) -> bool:
         """The rank's lines show a chunk budget, so that tokens printed again are known to be a prompt's own."""
         return ledger.chunks.count(self.page).budget is not None
@@ -100,7 +105,7 @@ def prefill_figures(group: Group) -> PrefillFigures:
     if not sums.prefill_batches:
         return PrefillFigures(reason=NO_PREFILL if sums.decode_batches else "no batch lines")
     continuations = group.continuations
-    _, readmissions = group.retracted
+    readmissions = group.readmitted
     prompts = None if continuations is None else sums.new_seq - continuations - readmissions
     return PrefillFigures(
         batches=sums.prefill_batches,

@@ -49,6 +49,8 @@ class Ledger:
     """The batch lines of one rank, in the order of the log."""
 
     __slots__ = (
+        "_admitted",
+        "_sent_back",
         "_started",
         "chunks",
         "course",
@@ -80,6 +82,7 @@ class Ledger:
         self.graph_lines = self.graph_hits = 0
         self.full_pool = False
         self.warm_up = NOTHING
+        self._sent_back = self._admitted = 0
         self._started = NOTHING
         self.waiting = False
 
@@ -169,6 +172,16 @@ class Ledger:
         accept = self._accepted(values, running) if "accept_len" in values else 1.0
         if running and accept and rate.__class__ in (int, float) and rate > 0:
             self.pace.line(sums, running, accept, rate, course.gap_s if resting else None)
+
+    def retracted(self, requests: int) -> None:
+        """So many requests were sent back to the queue; the next sequences admitted may be they."""
+        self._sent_back = self.still_waiting + requests
+        self._admitted = self.course.sums.new_seq
+
+    @property
+    def still_waiting(self) -> int:
+        """Requests sent back to the queue that can't be back yet: fewer sequences were admitted since."""
+        return max(self._sent_back - (self.course.sums.new_seq - self._admitted), 0)
 
     def restart(self) -> None:
         """The server began anew."""

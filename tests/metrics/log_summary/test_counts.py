@@ -141,3 +141,13 @@ def test_an_empty_log_has_no_figures() -> None:
     )
     assert summary.throughput.output is None
     assert summary.requests.n == 0
+
+
+def test_who_was_sent_back_and_not_admitted_again_is_no_readmission() -> None:
+    """A log that ends with a retraction, and one that goes on with fewer sequences than were sent back."""
+    ten = [prefill(100, at=float(i)) for i in range(10)]
+    last = summarise([*ten, event("retract", at=10, retracted_reqs=8)])
+    assert (last.prefill.prompts, last.prefill.readmissions) == (10, 0)
+    assert "retracted-counted-again" not in codes(last)
+    later = summarise([*ten, event("retract", at=10, retracted_reqs=8), prefill(100, at=11, new_seq=3)])
+    assert (later.prefill.prompts, later.prefill.readmissions) == (10, 3)

@@ -110,7 +110,7 @@ def _unclear(group: Group) -> Iterator[Note]:
 
 
 def _retracted(reading: Reading, group: Group) -> Iterator[Note]:
-    _, requests = group.retracted
+    requests = group.readmitted
     if not requests:
         return
     own = reading.figures.requests.hit_rate
@@ -118,10 +118,10 @@ def _retracted(reading: Reading, group: Group) -> Iterator[Note]:
         tail = f"Request lines count each request once: their hit rate is {percent(own)}."
     else:
         tail = "Lines about single requests would count each once; this log has none that tell cached tokens."
-    sent = "request was" if requests == 1 else "requests were"
+    sent = "request" if requests == 1 else "requests"
     yield Note(
         "retracted-counted-again",
-        f"{requests:,} {sent} sent back to the queue: batch lines count the tokens, cached and new, of each that was prefilled again a second time. {tail}",
+        f"{requests:,} {sent} sent back to the queue may have been prefilled again: batch lines count such tokens, cached and new, a second time. {tail}",
     )
 
 
