@@ -68,12 +68,16 @@ class BatchRows:
 
     def records(self) -> Iterator[LogRecord]:
         """The rows one by one."""
-        for line_no, prefix, words in zip(self.lines, self.prefixes, self.words, strict=True):
-            values, odd = self.shape.read(words, prefix.values)
-            extra: dict[str, Any] = {**prefix.extra, **odd}
-            exact = self._exact(words) if self.ours else None
-            name: DialectName = "sglang" if exact is None else "radixbench"
-            yield LogRecord(line_no, name, self.kind, values, extra, prefix.rank, prefix.at_s, exact)
+        return map(self.record, range(len(self)))
+
+    def record(self, place: int) -> LogRecord:
+        """One row."""
+        prefix, words = self.prefixes[place], self.words[place]
+        values, odd = self.shape.read(words, prefix.values)
+        extra: dict[str, Any] = {**prefix.extra, **odd}
+        exact = self._exact(words) if self.ours else None
+        name: DialectName = "sglang" if exact is None else "radixbench"
+        return LogRecord(self.lines[place], name, self.kind, values, extra, prefix.rank, prefix.at_s, exact)
 
     def _exact(self, words: tuple[str, ...]) -> StepRecord | None:
         try:

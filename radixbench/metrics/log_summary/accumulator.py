@@ -64,7 +64,10 @@ class LogAccumulator:
 
     def add_rows(self, rows: Sequence[BatchRows]) -> None:
         """Batch lines that come together, several shapes of them: the same as adding their records in order."""
-        found = sheets(rows) if sum(map(len, rows)) >= _FEW_LINES else None
+        lines = sum(map(len, rows))
+        found = sheets(rows) if lines >= _FEW_LINES else None
+        if found is not None and lines < _FEW_LINES * len(found):
+            found = None  # too few of each rank for columns to pay
         ledgers = [] if found is None else [self._ledger_for(rank, ours=False) for rank, _ in found]
         if found is not None and all(
             can_post(ledger, sheet) for ledger, (_, sheet) in zip(ledgers, found, strict=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -46,7 +47,7 @@ def batch_figures(kept: Kept, log: BatchLog) -> Figures:
     )
     group = Group(counted, kept.retractions, kept.server.page_size, versions)
     ranks = tuple(
-        _rank(group._replace(ledgers=[ledger], whole=False), ledger, counts) for ledger, counts in log.ranks()
+        _rank(replace(group, ledgers=[ledger], whole=False), ledger, counts) for ledger, counts in log.ranks()
     )
     finished, timed = log.request_books()
     return Figures(

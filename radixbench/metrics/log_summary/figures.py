@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 from radixbench.metrics.log_summary.batch_log import Retracted, Retractions
 from radixbench.metrics.log_summary.course import Course
@@ -20,7 +21,8 @@ UNCLEAR = "full lines may be chunks of longer prompts or whole prompts: prompts 
 NO_DECODE = "no decode lines: short answers may leave none, and a prefill server prints none"
 
 
-class Group(NamedTuple):
+@dataclass(frozen=True)
+class Group:
     """Ranks whose batches are different ones, and what is known of their server; ``whole``: all of a log's."""
 
     ledgers: Sequence[Ledger]
@@ -44,12 +46,12 @@ class Group(NamedTuple):
         """The highest values over all windows."""
         return peaks_of([ledger.course for ledger in self.ledgers])
 
-    @property
+    @cached_property
     def page(self) -> int:
         """The page size as stated, else as the numbers have it."""
         return self.page_size or self.signs.page_size()
 
-    @property
+    @cached_property
     def signs(self) -> PageSigns:
         """What the counts of all lines together agree with."""
         signs = PageSigns()

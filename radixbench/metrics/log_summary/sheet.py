@@ -7,7 +7,6 @@ one (ours, with exact times; those of old servers; absurd ones) make no sheet.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -42,8 +41,7 @@ class _Part(NamedTuple):
 
     def first(self) -> LogRecord:
         """Its first line in full."""
-        place = 0 if self.places is None else int(self.places[0])
-        return next(islice(self.rows.records(), place, None))
+        return self.rows.record(0 if self.places is None else int(self.places[0]))
 
 
 class Sheet:
