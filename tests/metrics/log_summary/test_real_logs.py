@@ -1,7 +1,7 @@
 """Logs of real servers, as they came, with the figures their clients saw.
 
-Each server answered requests whose ``usage`` was read: llama.cpp's server three times 304 prompt tokens, 0, 303 and 303 of them
-cached, 12 generated; vLLM 0.32.0 eight times about 1,005 prompt tokens over two waves of four.
+llama.cpp's server was asked three times for 12 tokens after a prompt of 304; the same requests at a higher verbosity
+made it print 0, 303 and 303 cached tokens. vLLM 0.32.0 answered two waves of four prompts with a shared beginning.
 """
 
 from __future__ import annotations
