@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,25 +36,31 @@ class LogTail:
         self._offset = self._path.stat().st_size
 
     async def read(self, *, start_ns: int, finished: int) -> LogPart:
-        """The lines since ``skip``. Waits up to a second for ``finished`` requests to be logged."""
-        part = LogPart()
+        """The lines since ``skip`` or the last call. Waits up to a second for ``finished`` requests to be logged."""
+        scan = LogScan(Timeline())
+        steps: list[StepRecord] = []
+        finishes: list[FinishRecord] = []
         for _ in range(_PATIENCE):
-            part = self._parse(start_ns)
-            if len(part.finishes) >= finished:
+            for record in scan.feed(self._new_lines()):
+                exact = record.exact
+                if isinstance(exact, StepRecord) and exact.start_ns >= start_ns:
+                    steps.append(exact)
+                elif isinstance(exact, FinishRecord) and exact.entry_ns >= start_ns:
+                    finishes.append(exact)
+            if len(finishes) >= finished:
                 break
             await asyncio.sleep(_PAUSE_S)
-        return part
+        return LogPart(steps=tuple(steps), finishes=tuple(finishes), complete=_unbroken(steps))
 
-    def _parse(self, start_ns: int) -> LogPart:
+    def _new_lines(self) -> list[str]:
+        """The whole lines written since the last look; the server ends each with its line break at once."""
         with self._path.open("rb") as log:
             log.seek(self._offset)
-            lines = log.read().decode(errors="replace").split("\n")
-        scan = LogScan(Timeline())
-        records = [record.exact for record in (*scan.feed(lines), *scan.finish())]
-        steps = tuple(r for r in records if isinstance(r, StepRecord) and r.start_ns >= start_ns)
-        finishes = tuple(r for r in records if isinstance(r, FinishRecord) and r.entry_ns >= start_ns)
-        return LogPart(steps=steps, finishes=finishes, complete=_unbroken(steps))
+            text = log.read()
+        whole = text[: text.rfind(b"\n") + 1]
+        self._offset += len(whole)
+        return whole.decode(errors="replace").split("\n")[:-1]
 
 
-def _unbroken(steps: tuple[StepRecord, ...]) -> bool:
+def _unbroken(steps: Sequence[StepRecord]) -> bool:
     return bool(steps) and steps[-1].step - steps[0].step + 1 == len(steps)
