@@ -46,7 +46,6 @@ class LogScan:
         """The same in order, but batch lines between two other records come together, a shape at a time."""
         words = self._words_in(lines)
         before = self.counts.read
-        self.counts.read += len(lines)
         kinds: Counter[str] = Counter()
         place = taken = 0
         while place < len(lines):
@@ -68,6 +67,7 @@ class LogScan:
         if taken:
             yield self._drained(kinds)
         kinds["other"] += len(lines) - sum(kinds.values())
+        self.counts.read += len(lines)
         self.counts.by_kind.update(kinds)
 
     def finish(self) -> Iterator[LogRecord]:
@@ -102,10 +102,7 @@ class LogScan:
             return self._read_open(line_no, line, words)
         for word, _ in words:
             if word in line:
-                parsed = self._read(line_no, line, words)
-                if parsed.kind is None and word == BATCH:  # not searched for the others' words yet
-                    return self._read(line_no, line, self._words_of(line))
-                return parsed
+                return self._read(line_no, line, words)
         return _NOTHING
 
     def _read_open(self, line_no: int, line: str, words: _Words) -> Parsed:
@@ -122,6 +119,9 @@ class LogScan:
         return Parsed(kind, given_up + records)
 
     def _read(self, line_no: int, line: str, words: _Words) -> Parsed:
+        """A line that holds a word goes to whoever knows it, until one accepts it."""
+        if BATCH in line:  # such lines were not searched for the others' words
+            words = self._words_of(line)
         tried: Dialect | None = None
         parsed = Parsed(None)
         for word, dialect in words:

@@ -14,6 +14,11 @@ from radixbench.logs.literals import Fields, read_literal
 
 _OPENING = re.compile(r"server_args=(?:[A-Za-z_][\w.]*\(|\{)|\bargs: (?:Namespace\(|\{)|\bNamespace\(")
 
+_SECRET = re.compile(r"api_key|password|secret|credential|(?:^|_)token$")
+
+HIDDEN = "***"
+"""What stands for a secret."""
+
 
 class Arguments(NamedTuple):
     """The arguments that are whole; ``whole`` is false where the text breaks off before the last one ends."""
@@ -23,7 +28,7 @@ class Arguments(NamedTuple):
 
 
 def read_arguments(text: str) -> Arguments | None:
-    """The first statement of arguments in ``text``, if there is one."""
+    """The first statement of arguments in ``text``, if there is one; what is no literal (a device, an object) stays text."""
     opening = _OPENING.search(text)
     if opening is None:
         return None
@@ -34,10 +39,6 @@ def read_arguments(text: str) -> Arguments | None:
     return Arguments(values, fields.closed)
 
 
-def parse_server_args(text: str) -> dict[str, Any] | None:
-    """Each argument by its name, as a Python value; of a text that breaks off, those that are whole.
-
-    ``None`` if ``text`` states no arguments. What is no literal (a device, an object) stays text.
-    """
-    arguments = read_arguments(text)
-    return None if arguments is None else arguments.values
+def is_secret(name: str, value: Any) -> bool:
+    """The argument may open a door: it is named, never repeated."""
+    return isinstance(value, str) and bool(value) and _SECRET.search(name) is not None

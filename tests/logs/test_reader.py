@@ -41,7 +41,7 @@ class Trickle(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # a writable buffer, of whatever kind
+    def readinto(self, buffer: memoryview) -> int:  # a writable buffer, of whatever kind
         piece = next(self._pieces, b"")
         buffer[: len(piece)] = piece
         return len(piece)

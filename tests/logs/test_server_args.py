@@ -13,13 +13,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from radixbench.clock import ManualClock
-from radixbench.logs.server_args import parse_server_args, read_arguments
+from radixbench.logs.server_args import read_arguments
 from radixbench.server.arguments import server_args
 from radixbench.server.backend import build_backend
 from radixbench.server.config import ServerConfig
 from tests.logs.test_literals import VALUES
 
 NAMES = st.from_regex(r"[a-z][a-z_]{0,12}", fullmatch=True).filter(lambda name: not iskeyword(name))
+
+
+def parse_server_args(text: str) -> dict[str, Any] | None:
+    """The arguments alone."""
+    found = read_arguments(text)
+    return None if found is None else found.values
+
+
 ARGUMENTS = st.dictionaries(NAMES, VALUES, max_size=8)
 DATACLASS = (
     "server_args=ServerArgs(model_path='meta-llama/Llama-3.1-8B-Instruct', dtype='auto', page_size=1, "

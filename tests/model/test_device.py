@@ -48,7 +48,7 @@ def test_a_gpu_is_never_replaced_in_silence(monkeypatch: pytest.MonkeyPatch) -> 
 )
 def test_the_precision_follows_the_device(wish: str, device: str, picked: str) -> None:
     """``auto`` is float32 on a CPU and bfloat16 on a GPU; a wish holds on both."""
-    assert pick_dtype(wish, device) == picked  # type: ignore[arg-type]  # parametrised
+    assert pick_dtype(wish, device) == picked  # parametrised
 
 
 @pytest.mark.parametrize(("cores", "threads"), [(1, 1), (2, 1), (3, 2), (96, 95)])

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from radixbench.logs.literals import read_literal
-from radixbench.logs.server_args import read_arguments
+from radixbench.logs.server_args import HIDDEN, is_secret, read_arguments
 from radixbench.logs.sglang.words import Said, count, finite, mark, read_pairs
 
 _POOL = re.compile(r"(?P<pool>(?:.{1,80} )?KV [Cc]ache) (?:is )?(?P<how>allocated|VA upper bound)\b")
@@ -24,7 +24,6 @@ _COMMITTED = re.compile(r"in (\d{1,9}\.\d\d) s\b")
 _TREE_PAIR = re.compile(r"(\w{1,40})=(\w+\('[^']{0,200}'\)|\S{1,200})")
 _COMPONENTS = re.compile(r"(?:with components|Components:) (\([^()]{0,2000}\)|\[[^\[\]]{0,2000}\])")
 _CORE = re.compile(r"Tree Core: (\w{1,80})\s*$")
-_SECRET = re.compile(r"api_key|password|secret|credential|(?:^|_)token$")
 
 
 def _weights(message: str) -> Said:
@@ -158,9 +157,7 @@ def _server_args(message: str) -> Said | None:
 
 
 def _hidden(name: str, value: Any) -> Any:
-    if isinstance(value, str) and value and _SECRET.search(name):
-        return "***"
-    return finite(value)
+    return HIDDEN if is_secret(name, value) else finite(value)
 
 
 def _given(**found: Any) -> dict[str, Any]:

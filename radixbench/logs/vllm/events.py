@@ -13,10 +13,9 @@ from math import inf
 from typing import Any, NamedTuple
 
 from radixbench.logs.literals import Fields, read_literal
+from radixbench.logs.server_args import HIDDEN, is_secret
 from radixbench.logs.vllm.pairs import read_value
 
-_SECRET = re.compile(r"api_key|password|secret|credential|(?:^|_)token$")
-_HIDDEN = "***"
 _INFINITE = (inf, -inf)
 _LONGEST = 200
 _MOST_TEXT = 65_536
@@ -196,8 +195,7 @@ def _settings(fields: Fields, text: str) -> dict[str, Any]:
         raw = text[start:end].strip()
         if end is not None and name not in settings and 0 < len(raw) <= _LONGEST:
             value = raw if raw[-1] in ")]}" else read_literal(raw)
-            secret = isinstance(value, str) and value and _SECRET.search(name)
-            settings[name] = _HIDDEN if secret else None if value in _INFINITE else value
+            settings[name] = HIDDEN if is_secret(name, value) else None if value in _INFINITE else value
     return settings
 
 

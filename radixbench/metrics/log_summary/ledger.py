@@ -37,12 +37,13 @@ FULL = 0.97
 
 _LONGEST_STEP_NS = 86_400 * NS_PER_S
 _REPEATED = SUM_NAMES.index("repeated_tokens")
-_SIDE_POOLS = {
+SIDE_POOLS = {
     "swa_token_usage": "swa",
     "mamba_usage": "mamba",
     "gpu token usage": "gpu",
     "cpu token usage": "cpu",
 }
+"""Labels of pools beside the one for full attention, and their names."""
 
 
 class Ledger:
@@ -227,7 +228,7 @@ class Ledger:
         if usage is not None:
             self.full_pool = True
         pools = self.course.peaks.pools
-        for key, name in _SIDE_POOLS.items():
+        for key, name in SIDE_POOLS.items():
             side = values.get(key)
             if side is None:
                 side = extra.get(key)

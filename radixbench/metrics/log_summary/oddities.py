@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-PROBE_TOKENS = 10
+from radixbench.metrics.log_summary.chunks import PROBE_TOKENS
+
 _MOST_PROBE_TOKENS = 256
 _BUDGET_STEP = 512
 _VARIES = "input_throughput"

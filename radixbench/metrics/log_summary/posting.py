@@ -14,12 +14,10 @@ import numpy.typing as npt
 
 from radixbench.metrics.log_summary.chunks import PROBE_TOKENS
 from radixbench.metrics.log_summary.course import JUMP_BACK_S, Course
-from radixbench.metrics.log_summary.ledger import FULL, Ledger
+from radixbench.metrics.log_summary.ledger import FULL, SIDE_POOLS, Ledger
 from radixbench.metrics.log_summary.paced_sheet import Worked, worked
 from radixbench.metrics.log_summary.sheet import Rates, Sheet, Truths
 from radixbench.metrics.log_summary.stretches import SHORTEST_IDLE_S
-
-_SIDE_POOLS = {"swa_token_usage": "swa", "mamba_usage": "mamba"}
 
 
 def can_post(ledger: Ledger, sheet: Sheet) -> bool:
@@ -51,7 +49,7 @@ def _spells(ledger: Ledger, sheet: Sheet, paced: Worked, resting: Truths, probes
     peaks = np.maximum.reduceat(_whole_peaks(sheet), starts, axis=1)
     sides = {
         name: np.fmax.reduceat(sheet.rates(key), starts).tolist()
-        for key, name in _SIDE_POOLS.items()
+        for key, name in SIDE_POOLS.items()
         if sheet.has(key)
     }
     course = ledger.course

@@ -225,7 +225,7 @@ def test_memory_stays_flat() -> None:
             if isinstance(value, dict):
                 held += [*value.keys(), *value.values()]
             elif isinstance(value, list | tuple | set) or type(value).__name__ == "deque":
-                held += list(value)  # type: ignore[call-overload]
+                held += list(value)
             return sys.getsizeof(value) + sum(map(total, held))
 
         return total(accumulator)

@@ -82,11 +82,11 @@ def test_ranks_that_print_the_same_requests_count_once() -> None:
         return event("request_stats", rank=rank, input_len=100, cached_input_len=50, output_len=8)
 
     copies = [line(Rank("", None, (("TP", n),))) for n in range(4)]
-    assert summarise(copies).requests.n == 1  # type: ignore[arg-type]
+    assert summarise(copies).requests.n == 1
     lost = [line(Rank("", None, (("TP", n),))) for n in (0, 1, 1)]
-    assert summarise(lost).requests.n == 2  # type: ignore[arg-type]
+    assert summarise(lost).requests.n == 2
     own = [line(Rank("", n, (("TP", n),))) for n in range(4)]
-    assert summarise(own).requests.n == 4  # type: ignore[arg-type]
+    assert summarise(own).requests.n == 4
 
 
 def test_our_own_requests_are_exact() -> None:

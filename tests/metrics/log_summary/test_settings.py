@@ -61,7 +61,7 @@ def test_the_pool_is_not_the_drafts() -> None:
 )  # fmt: skip
 def test_roles(side: list[object], role: str) -> None:
     """By the arguments, else by the keys that only one side of a pair prints."""
-    summary = summarise(side)  # type: ignore[arg-type]
+    summary = summarise(side)
     assert summary.role == role
     assert ("disaggregated" in codes(summary)) == (role != "unified")
     assert "no-decode-lines" not in codes(summary)

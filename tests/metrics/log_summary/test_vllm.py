@@ -127,7 +127,7 @@ def test_fault_83_prompts_shorter_than_a_block() -> None:
 @pytest.mark.parametrize("version", ["0.13.0", "0.16.0"])
 def test_prompt_throughput_by_version(version: str) -> None:
     """Up to 0.13 it counts cached tokens (input), from 0.16 it doesn't (computed)."""
-    found = summarise([_version(version), *(stats(80.0, 50.0, at=10 * n) for n in range(3))])  # type: ignore[list-item]
+    found = summarise([_version(version), *(stats(80.0, 50.0, at=10 * n) for n in range(3))])
     figures = {"input": found.throughput.input, "computed": found.throughput.computed}
     assert figures.pop(VERSION[version]) == pytest.approx(80.0)
     assert list(figures.values()) == [None]
@@ -136,7 +136,7 @@ def test_prompt_throughput_by_version(version: str) -> None:
 @pytest.mark.parametrize("first", [[], ["0.14.1"]])
 def test_prompt_throughput_of_an_unknown_version(first: list[str]) -> None:
     """Without a version, or between the two, it is neither; the reason gives the number and why."""
-    found = summarise([*map(_version, first), *(stats(80.0, 50.0, at=10 * n) for n in range(3))])  # type: ignore[list-item]
+    found = summarise([*map(_version, first), *(stats(80.0, 50.0, at=10 * n) for n in range(3))])
     assert (found.throughput.input, found.throughput.computed) == (None, None)
     assert "80.0 token/s" in (found.throughput.reason or "")
     assert "prompt-throughput-meaning" in codes(found)
@@ -148,7 +148,7 @@ def test_fault_68_preempted_requests_count_as_hits() -> None:
     assert "99.5 % full" in note(summarise(full), "preemption-inflates")
     counted = [stats(9.0, 50.0, prefix_hit_pct=32.2, extra={"preemptions": 4})]
     assert "4 preemptions" in note(summarise(counted), "preemption-inflates")
-    assert "preemption-inflates" not in codes(summarise([_version("0.12.0"), *full]))  # type: ignore[list-item]
+    assert "preemption-inflates" not in codes(summarise([_version("0.12.0"), *full]))
     assert "preemption-inflates" not in codes(summarise([stats(9.0, 50.0, prefix_hit_pct=32.2)]))
 
 
@@ -232,4 +232,4 @@ def test_notes_speak_of_the_engine_that_wrote_the_log() -> None:
     assert "last 1000 requests" in later
     assert "V0" not in later
     assert "until its 1000th request" not in later
-    assert "until its 1000th request" in note(summarise([_version("0.11.0"), *v1]), "server-window")  # type: ignore[list-item]
+    assert "until its 1000th request" in note(summarise([_version("0.11.0"), *v1]), "server-window")

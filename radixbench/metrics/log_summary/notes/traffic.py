@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from radixbench.metrics.log_summary.chunks import PROBE_TOKENS
 from radixbench.metrics.log_summary.figures import Group
 from radixbench.metrics.log_summary.model import Note
 from radixbench.metrics.log_summary.notes.words import be, percent, several
-from radixbench.metrics.log_summary.oddities import PROBE_TOKENS
 from radixbench.metrics.log_summary.reading import Reading
 from radixbench.metrics.log_summary.sums import Sums
 
