@@ -22,16 +22,19 @@ from radixbench.records import StepRecord
 class BatchRows:
     """Lines of one shape in the order of the log; row ``i`` of everything here is the same line.
 
-    ``lines`` are physical line numbers, ``prefixes`` have their moment, ``words`` what stood at the shape's places. ``kind`` is ``prefill`` or ``decode``; ``match`` the shape's, and ``reach`` how far before `` batch`` it begins.
+    ``lines`` are physical line numbers, ``prefixes`` have their moment, ``words`` what stood at the shape's places. ``kind``
+    is ``prefill`` or ``decode``; ``match`` the shape's, and ``reach`` how far before `` batch`` it begins. ``ours``:
+    lines of our own server, which end in exact integers under odd labels.
     """
 
-    __slots__ = ("_columns", "kind", "lines", "match", "prefixes", "reach", "shape", "words")
+    __slots__ = ("_columns", "kind", "lines", "match", "ours", "prefixes", "reach", "shape", "words")
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
         self.kind = shape.kind
         self.match = shape.match
         self.reach = len(shape.kind)
+        self.ours = shape.place("start-ns") is not None
         self.lines: list[int] = []
         self.prefixes: list[Prefix] = []
         self.words: list[tuple[str, ...]] = []
@@ -39,11 +42,6 @@ class BatchRows:
 
     def __len__(self) -> int:
         return len(self.words)
-
-    @property
-    def ours(self) -> bool:
-        """Lines of our own server, which end in exact integers under odd labels."""
-        return self.shape.place("start-ns") is not None
 
     def line_nos(self) -> Numbers:
         """Physical line numbers, from 1."""
