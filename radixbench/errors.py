@@ -5,6 +5,7 @@
     │   ├── ScenarioError           a scenario file or a flag that overrides it
     │   ├── CaptureError            a capture file: truncated, foreign, unknown key, NaN
     │   ├── LogError                a server's log: missing, empty, binary, something else
+    │   ├── CorpusError             recorded traffic: a file or hub data set that can't be read as such
     │   ├── ModelError              a model that is missing, damaged or can't be served
     │   ├── OutputError             an output that can't be written
     │   └── PortError               a port that is taken
@@ -57,6 +58,10 @@ class CaptureError(UsageError):
 
 class LogError(UsageError):
     """A file can't be read as a server's log."""
+
+
+class CorpusError(UsageError):
+    """A file or a hub data set can't be read as recorded traffic."""
 
 
 class ModelError(UsageError):

@@ -9,7 +9,7 @@ An unknown value is ``None``, never 0.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 Phase = Literal["prefill", "decode"]
@@ -83,7 +83,9 @@ class RequestRecord:
     ``send_ns`` in a closed loop). ``chunk_ns[i]`` is the arrival of the i-th event that carried
     generated tokens and ``chunk_tokens[i]`` how many it carried; ``end_ns`` is the end of the
     response. Counts are the server's word (``usage``); ``output_source`` says where ``output_tokens``
-    came from. ``error`` is set exactly when ``status`` isn't ``completed``.
+    came from. ``error`` is set exactly when ``status`` isn't ``completed``. ``model`` is the name the answer
+    itself carried. ``content_chars`` and ``reasoning_chars`` are the characters of either channel, and
+    ``blank_chars`` how many of both are whitespace; ``None`` where no text was looked at.
     """
 
     rid: str
@@ -108,6 +110,10 @@ class RequestRecord:
     http_status: int | None = None
     error: str | None = None
     text: str | None = None
+    model: str | None = None
+    content_chars: int | None = None
+    reasoning_chars: int | None = None
+    blank_chars: int | None = None
 
     @property
     def first_token_ns(self) -> int | None:
@@ -170,3 +176,106 @@ class TelemetryInfo:
     read_ns_mean: int | None
     devices: tuple[DeviceInfo, ...] = ()
     note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClientRecord:
+    """What the client cost while it measured: whether it, and not the server, set the numbers.
+
+    ``cpu_ns`` is CPU time of the client's process during the measured window. ``reads`` are reads of
+    streamed answers, ``chunks`` events that carried tokens, ``coalesced_chunks`` those that came in the same
+    read as the one before on the same stream. ``ticks`` of a timer every ``tick_interval_ns`` watched the
+    event loop: ``stalls`` of them came more than ``stall_threshold_ns`` late, ``stall_max_ns`` the worst.
+    Lateness is not kept here: it is ``send_ns - due_ns`` of every request.
+    """
+
+    cpu_ns: int
+    reads: int
+    chunks: int
+    coalesced_chunks: int
+    ticks: int
+    tick_interval_ns: int
+    stalls: int
+    stall_threshold_ns: int
+    stall_max_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What the client measured of a mock server that knows its own write times, before the run.
+
+    ``ttft_error_*`` is the client's stamp of the first token minus the mock's stamp of writing it, ``lag_*`` the
+    same for every chunk, ``late_*`` how late the mock itself wrote against its schedule: a mock that was late
+    discredits the calibration, not the client. All in nanoseconds.
+    """
+
+    streams: int
+    chunks: int
+    seconds: float
+    cpu_ns_per_chunk: int
+    chunks_per_s: float
+    ttft_error_p50_ns: int
+    ttft_error_p99_ns: int
+    lag_p50_ns: int
+    lag_p99_ns: int
+    late_p50_ns: int
+    late_p99_ns: int
+    coalesced_share: float
+
+
+@dataclass(frozen=True, slots=True)
+class ServerCounters:
+    """A server's own counters over a window: after minus before. ``None`` is a counter it doesn't have.
+
+    ``source`` is the endpoint they were read from. ``cached_tokens`` and ``prompt_tokens`` are as the server
+    counts them (``cached_by_tier`` splits the former where it does); ``preemptions`` are vLLM's word for
+    SGLang's retractions. ``reset`` says that a counter fell in between: the server was restarted.
+    """
+
+    source: str
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
+    output_tokens: int | None = None
+    requests: int | None = None
+    preemptions: int | None = None
+    evicted_tokens: int | None = None
+    cached_by_tier: dict[str, int] = field(default_factory=dict)
+    reset: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LogTotals:
+    """What a server's log lines say of a run's window, summed over its prefill lines.
+
+    ``prefill_lines`` of 0 means the log says nothing of cached tokens, which are then ``None``.
+    ``peak_token_usage`` and ``peak_state_usage`` (hybrid models' state pool) are ratios, ``window_hit_rate``
+    the last rolling rate a server printed (vLLM), which isn't this run's.
+    """
+
+    dialect: str | None
+    prefill_lines: int
+    decode_lines: int
+    new_tokens: int | None = None
+    cached_tokens: int | None = None
+    retractions: int = 0
+    peak_token_usage: float | None = None
+    peak_state_usage: float | None = None
+    window_hit_rate: float | None = None
+    chunk_continuations_as_hits: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusRecord:
+    """Where recorded traffic came from, and what was left out of it.
+
+    ``format`` as read (``sharegpt``, ``openai``, ``mooncake``, ...), ``sha256`` of the file's bytes (``None`` for a hub
+    data set), ``dropped`` counts items by the reason in words, ``notes`` say what else a reader must know.
+    """
+
+    name: str
+    format: str
+    sha256: str | None
+    items_read: int
+    items_used: int
+    dropped: dict[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()

@@ -102,6 +102,7 @@ def make_run(
     mode: Mode = "on",
     order: int = 0,
     prompts: Sequence[Sequence[int] | None] | None = None,
+    held: Sequence[Sequence[int]] = (),
     gpu: Sequence[GpuSample] = (),
     devices: Sequence[DeviceInfo] = (),
     identity: Mapping[str, Any] | None = None,
@@ -110,7 +111,10 @@ def make_run(
     probe: int | None = 0,
     **overrides: Any,
 ) -> Run:
-    """A run over these requests; ``prompts`` are the token ids by prompt number, 32 own ones by default."""
+    """A run over these requests; ``prompts`` are the token ids by prompt number, 32 own ones by default.
+
+    ``held`` are sequences that were cached beforehand.
+    """
     count = 1 + max((request.prompt for request in requests), default=-1)
     if prompts is None:
         prompts = [prompt_ids(seed, prompt, shared=0, question=32) for prompt in range(count)]
@@ -158,7 +162,7 @@ def make_run(
             read_ns_mean=None,
             devices=tuple(devices),
         ),
-        "prompts": build_prompt_tree(prompts, outputs),
+        "prompts": build_prompt_tree(prompts, outputs, held),
         "requests": tuple(requests),
         "gpu": tuple(gpu),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -14,9 +15,9 @@ class Absent:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Values of one quantity, in seconds, tokens or tokens per second."""
+    """Values of one quantity, in seconds, tokens or tokens per second: a tuple, or an array where there are millions."""
 
-    values: tuple[float, ...]
+    values: Sequence[float]
 
     def __len__(self) -> int:
         return len(self.values)

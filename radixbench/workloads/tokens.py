@@ -38,17 +38,25 @@ class TokenSource:
 
     ``allowed`` are the ids that may be drawn, ascending; ``order`` is a permutation of them, the same for
     every cell and seed. ``cell`` numbers the cells of a sweep from 0 and ``families`` bounds the families
-    of measured prompts in any of them (groups x prompts per group).
+    of measured prompts in any of them. ``scenario`` sets everything apart from the prompts of other
+    scenarios; two sources without one (or of one name) have the same prefixes.
     """
 
     cell: int
     families: int
     allowed: NDArray[np.int64]
     order: NDArray[np.int64]
+    scenario: str = ""
 
     @classmethod
     def of(
-        cls, vocab_size: int, *, excluded: Iterable[int] = (), cell: int = 0, families: int
+        cls,
+        vocab_size: int,
+        *,
+        excluded: Iterable[int] = (),
+        cell: int = 0,
+        families: int,
+        scenario: str = "",
     ) -> TokenSource:
         """A source over ids 0 ... ``vocab_size`` - 1 without the ``excluded`` (special) ones."""
         if cell < 0 or families < 1:
@@ -61,28 +69,36 @@ class TokenSource:
                 f"a vocabulary of {vocab_size} ids leaves {len(allowed)} to draw prompts from",
                 remedy="at least 2 that aren't special are needed",
             )
-        order = allowed[np.argsort(_words("order", len(allowed)), kind="stable")]
-        return cls(cell=cell, families=families, allowed=allowed, order=order)
+        words = _generator(_key(scenario, "order")).random_raw(len(allowed))
+        order = allowed[np.argsort(words, kind="stable")]
+        return cls(cell=cell, families=families, allowed=allowed, order=order, scenario=scenario)
 
     def draw(self, purpose: str, seed: int, rows: int, length: int) -> list[list[int]]:
         """``rows`` runs of ``length`` random ids; fixed by ``purpose``, the cell and ``seed``."""
-        words = _words(f"{purpose}/{self.cell}/{seed}", rows * length)
-        picks = (words % np.uint64(len(self.allowed))).astype(np.int64)
-        drawn: list[list[int]] = self.allowed[picks].reshape(rows, length).tolist()
+        drawn: list[list[int]] = self.run(purpose, seed, rows * length).reshape(rows, length).tolist()
         return drawn
+
+    def run(self, purpose: str, seed: int, count: int, *, start: int = 0) -> NDArray[np.int64]:
+        """``count`` random ids from place ``start`` of an endless run, fixed by ``purpose``, cell and ``seed``."""
+        picks = self._words(purpose, seed, count, start=start) % np.uint64(len(self.allowed))
+        return self.allowed[picks.astype(np.int64)]
 
     def shuffled(self, purpose: str, seed: int, count: int) -> list[int]:
         """0 ... ``count`` - 1 in an order fixed by ``purpose``, the cell and ``seed``."""
-        words = _words(f"{purpose}/{self.cell}/{seed}", count)
-        permutation: list[int] = np.argsort(words, kind="stable").tolist()
+        permutation: list[int] = np.argsort(self._words(purpose, seed, count), kind="stable").tolist()
         return permutation
 
     def distinct(self, purpose: str, seed: int, count: int) -> list[int]:
         """``count`` ids, all different as far as the vocabulary reaches."""
-        start = int(_words(f"{purpose}/{self.cell}/{seed}", 1)[0] % np.uint64(len(self.order)))
+        start = int(self._words(purpose, seed, 1)[0] % np.uint64(len(self.order)))
         places = (start + np.arange(count)) % len(self.order)
         picked: list[int] = self.order[places].tolist()
         return picked
+
+    def label(self, number: int) -> list[int]:
+        """Two ids that no other ``number`` has, up to the vocabulary squared; near numbers differ in the first."""
+        size = len(self.order)
+        return [int(self.order[number % size]), int(self.order[number // size % size])]
 
     def opening(self, family: int, seed: int) -> list[int]:
         """The first ids of measured family ``family``, unlike those of any other cell, seed or family."""
@@ -90,11 +106,20 @@ class TokenSource:
             raise UsageError(f"family {family} is outside the {self.families} this cell was made for")
         return self._opening(family, seed)
 
+    def opened(self, ids: list[int], family: int, seed: int) -> list[int]:
+        """``ids`` that begin with the opening of ``family``; the length stays."""
+        return begin(ids, self.opening(family, seed))
+
     def reserved_opening(self, place: int, seed: int) -> list[int]:
         """The first ids of the ``place``-th prompt outside the measured set."""
         if not 0 <= place < RESERVE:
             raise UsageError(f"only {RESERVE} prompts per run can be sent outside the measured set")
         return self._opening(self.families + place, seed)
+
+    def _words(self, purpose: str, seed: int, count: int, *, start: int = 0) -> NDArray[np.uint64]:
+        """``count`` random 64-bit words, from place ``start`` of their stream."""
+        generator = _generator(_key(self.scenario, f"{purpose}/{self.cell}/{seed}"))
+        return (generator.advance(start) if start else generator).random_raw(count)
 
     def _opening(self, place: int, seed: int) -> list[int]:
         if seed < 0:
@@ -116,7 +141,17 @@ def begin(ids: list[int], opening: list[int]) -> list[int]:
     return (opening + ids[len(opening) :])[: len(ids)]
 
 
-def _words(key: str, count: int) -> NDArray[np.uint64]:
-    """``count`` random 64-bit words, fixed by ``key``."""
+def request_seeds(seed: int, count: int) -> list[int]:
+    """A seed below 2**31 for each of ``count`` requests, fixed by the run's ``seed``."""
+    seeds: list[int] = (_generator(f"sampling/{seed}").random_raw(count) >> np.uint64(33)).tolist()
+    return seeds
+
+
+def _key(scenario: str, purpose: str) -> str:
+    """What a stream of words is seeded by; without a scenario's name as it was before there were any."""
+    return f"{scenario.encode().hex()}//{purpose}" if scenario else purpose
+
+
+def _generator(key: str) -> np.random.PCG64:
     entropy = np.frombuffer(hashlib.sha256(f"radixbench/{key}".encode()).digest(), dtype="<u4")
-    return np.random.PCG64(np.random.SeedSequence(entropy.tolist())).random_raw(count)
+    return np.random.PCG64(np.random.SeedSequence(entropy.tolist()))

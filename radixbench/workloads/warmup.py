@@ -2,7 +2,8 @@
 
 They share no page with a measured prompt, nor with one another: warming a server up must not put a
 measured prefix into its cache. The probe proves a flush: sent before it and again after it, the second
-time must find nothing.
+time must find nothing. Some caches find a repeated prompt and never one that goes on, so the probe has
+an extension too.
 """
 
 from __future__ import annotations
@@ -48,3 +49,11 @@ def probe(*, prompt_len: int, seed: int, tokens: TokenSource) -> tuple[int, ...]
         raise UsageError(f"a probe of {prompt_len} tokens is none", remedy="give 1 or more")
     (ids,) = tokens.draw("probe", seed, 1, prompt_len)
     return tuple(begin(ids, tokens.reserved_opening(_PROBE, seed)))
+
+
+def probe_extension(*, prompt_len: int, more: int, seed: int, tokens: TokenSource) -> tuple[int, ...]:
+    """The probe of ``prompt_len`` tokens and ``more`` after it: what a next turn is to a cache."""
+    if more < 1:
+        raise UsageError(f"an extension by {more} tokens is none", remedy="give 1 or more")
+    (ids,) = tokens.draw("probe extension", seed, 1, more)
+    return (*probe(prompt_len=prompt_len, seed=seed, tokens=tokens), *ids)

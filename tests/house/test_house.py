@@ -100,7 +100,7 @@ DOORS = {
     "yaml": ("scenario/load.py", "capture/store.py"),
     "datasets": ("corpus/",),
     "prometheus_client": ("server/", "bench/"),
-    "zstandard": ("capture/store.py", "logs/reader.py"),
+    "zstandard": ("capture/store.py", "logs/reader.py", "corpus/"),
 }
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from radixbench.errors import UsageError
-from radixbench.workloads.tokens import RESERVE, TokenSource, begin
+from radixbench.workloads.tokens import RESERVE, TokenSource, begin, request_seeds
 
 
 def source(
@@ -81,6 +81,42 @@ def test_distinct_ids_are_distinct_until_the_vocabulary_ends() -> None:
     tokens = source(vocab=10)
     assert len(set(tokens.distinct("first/0", 0, 10))) == 10
     assert len(tokens.distinct("first/0", 0, 25)) == 25
+
+
+@given(start=st.integers(0, 500), count=st.integers(0, 40), seed=st.integers(0, 3))
+def test_a_run_can_be_read_from_anywhere(start: int, count: int, seed: int) -> None:
+    """Ids from a place on are those that reading from the beginning gives there, and those ``draw`` gives."""
+    tokens = source()
+    whole = tokens.run("block", seed, start + count)
+    assert tokens.run("block", seed, count, start=start).tolist() == whole[start:].tolist()
+    assert tokens.draw("block", seed, 1, start + count) == [whole.tolist()]
+
+
+@given(numbers=st.lists(st.integers(0, 99), min_size=2, unique=True), far=st.sampled_from([0, 10**30, -700]))
+def test_labels_tell_numbers_apart(numbers: list[int], far: int) -> None:
+    """Two ids name a number among as many as the vocabulary squared; neighbours differ in the first."""
+    tokens = source(vocab=10)
+    labels = [tuple(tokens.label(far + number)) for number in numbers]
+    assert len(set(labels)) == len(numbers)
+    assert tokens.label(far)[0] != tokens.label(far + 1)[0]
+
+
+def test_scenarios_have_tokens_of_their_own() -> None:
+    """A name changes order and draws; equal names give equal tokens, and no name is as it always was."""
+    plain, named, again = (
+        TokenSource.of(8192, families=64, scenario=name) for name in ("", "chat/0", "chat/0")
+    )
+    assert named.draw("question", 0, 1, 8) == again.draw("question", 0, 1, 8)
+    assert named.draw("question", 0, 1, 8) != plain.draw("question", 0, 1, 8)
+    assert named.opening(0, 0) == again.opening(0, 0) != plain.opening(0, 0)
+
+
+def test_each_request_has_a_seed_that_servers_take() -> None:
+    """Below 2**31, fixed by the run's seed, and all different."""
+    seeds = request_seeds(3, 200)
+    assert len(set(seeds)) == 200
+    assert all(0 <= seed < 2**31 for seed in seeds)
+    assert request_seeds(3, 200) == seeds != request_seeds(4, 200)
 
 
 def test_begin_keeps_the_length() -> None:
