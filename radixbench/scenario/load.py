@@ -17,17 +17,15 @@ import yaml
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from radixbench.errors import ScenarioError
-from radixbench.scenario.check import KeyPath, Problem, first_problem, key_text, nearest
-from radixbench.scenario.flags import (
-    KEY_OF_FLAG,
-    LIST_FLAGS,
-    FlagValue,
-    flag_of,
-    flag_text,
-    parse_int_list,
-)
+from radixbench.scenario.cells import SECTION_OF_AXIS, cells
+from radixbench.scenario.check import first_problem
+from radixbench.scenario.flags import FLAGS, Flag, FlagValue, refusal
+from radixbench.scenario.longest import longest_request
 from radixbench.scenario.model import Scenario
-from radixbench.scenario.resolve import cells, longest_request, resolve
+from radixbench.scenario.problem import KeyPath, Problem, key_text
+from radixbench.scenario.resolve import refuse_gaps, resolve
+from radixbench.scenario.typed import parse_int_list
+from radixbench.scenario.unknown import nearest
 from radixbench.scenario.wording import problem_of
 
 __all__ = [
@@ -72,32 +70,47 @@ def load(path_or_name: str | Path) -> Scenario:
 
 
 def override(scenario: Scenario, **flags: FlagValue | None) -> Scenario:
-    """A new scenario in which the flags that were given (not ``None``) win.
+    """A new scenario in which the flags that were given (not ``None``) win, ready to run.
 
-    Flags carry the names of the command line with underscores (``shared``, ``max_concurrency``);
-    ``shared`` and ``turns`` may be text as typed. Raises ``ScenarioError`` naming the flag.
+    Flags carry the names of the command line with underscores (``shared``, ``max_concurrency``); those of
+    ``FLAGS`` that read text may be text as typed. One value of a possible axis sets its key, several are
+    the axis. Raises ``ScenarioError`` naming the flag, also for what is still missing.
     """
     document = dump(scenario)
     for name, value in flags.items():
         if value is None:
             continue
-        *parents, key = KEY_OF_FLAG[name]
-        section = document
-        for parent in parents:
-            section = section[parent]
-        typed_list = name in LIST_FLAGS and isinstance(value, str)
-        section[key] = parse_int_list(str(value), flag=flag_text(name)) if typed_list else value
+        flag = FLAGS[name]
+        _put(document, flag, flag.value_of(value, name))
     result = _decode(document, {})
     if isinstance(result, Problem):
-        where = flag_of(result.path) or key_text(result.path)
-        raise ScenarioError(f"{where}: {result.text}", remedy=result.remedy)
+        raise refusal(result)
+    refuse_gaps(result)
     return result
+
+
+def _put(document: dict[str, Any], flag: Flag, value: FlagValue) -> None:
+    """Set a key, or make an axis of it: then the key itself goes back to what it is when nobody sets it."""
+    *parents, key = flag.key
+    section = document
+    for parent in parents:
+        section = section[parent]
+    if not flag.axis:
+        section[key] = value
+        return
+    several = not isinstance(value, (str, int, float)) and len(value) > 1
+    one = value if several or isinstance(value, (str, int, float)) else value[0]
+    section[key] = _UNTOUCHED[SECTION_OF_AXIS[key]][key] if several else one
+    document["grid"][key] = value if several else []
 
 
 def dump(scenario: Scenario) -> dict[str, Any]:
     """The scenario as plain data, every key written out; what a capture keeps of it."""
     plain: dict[str, Any] = json.loads(json.dumps(asdict(scenario)))
     return plain
+
+
+_UNTOUCHED = dump(Scenario(name="untouched"))
 
 
 def _find(path_or_name: str | Path) -> tuple[Path, str]:
@@ -108,18 +121,21 @@ def _find(path_or_name: str | Path) -> tuple[Path, str]:
     if bare and text in names:
         return _SHIPPED / f"{text}.yaml", text
     path = Path(path_or_name)
-    if path.exists():
+    if text and "\0" not in text and path.exists():
         return path, text
     near = nearest(path.stem, names)
     remedy = f"did you mean the shipped scenario {near}?" if near else f"shipped ones: {', '.join(names)}"
-    raise ScenarioError(f"{text}: there is no such {'scenario' if bare else 'file'}", remedy=remedy)
+    named = text or "an empty name"
+    raise ScenarioError(f"{named}: there is no such {'scenario' if bare else 'file'}", remedy=remedy)
 
 
 def _read_text(path: Path, label: str) -> str:
     try:
-        if path.stat().st_size > _MAX_BYTES:
+        with path.open("rb") as file:  # never more of it: a device may have no end
+            data = file.read(_MAX_BYTES + 1)
+        if len(data) > _MAX_BYTES:
             raise ScenarioError(f"{label}: too large to be a scenario", remedy="name a scenario's YAML file")
-        return path.read_bytes().decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except OSError as error:
         raise ScenarioError(
             f"{label}: can't be read: {error.strerror}", remedy="name a readable YAML file"

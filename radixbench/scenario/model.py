@@ -7,8 +7,26 @@ from typing import Literal
 
 from radixbench.records import Mode
 
-WorkloadKind = Literal["shared-prefix", "multi-turn"]
-CacheState = Literal["cold"]
+WorkloadKind = Literal[
+    "shared-prefix",
+    "multi-turn",
+    "few-shot",
+    "sampling",
+    "rag",
+    "agent",
+    "tree",
+    "unique",
+    "conversations",
+    "trace",
+]
+CacheState = Literal["cold", "primed", "warm"]
+OffMode = Literal["flag", "salt", "flush"]
+History = Literal["live", "recorded", "retokenized"]
+Arrival = Literal["closed", "constant", "poisson", "gamma", "trace"]
+CorpusFormat = Literal["auto", "sharegpt", "openai", "custom", "mooncake", "bailian"]
+Engine = Literal["bundled", "sglang", "vllm", "llamacpp", "other"]
+Endpoint = Literal["completions", "chat"]
+Policy = Literal["fcfs", "lpm"]
 DeviceName = Literal["auto", "cpu", "cuda"]
 DtypeName = Literal["auto", "float32", "bfloat16", "float16"]
 
@@ -31,16 +49,27 @@ class EngineSpec:
     max_total_tokens: int | None = None
     chunked_prefill_size: int | None = None
     page_size: int = 1
-    schedule_policy: Literal["fcfs", "lpm"] = "fcfs"
+    schedule_policy: Policy = "fcfs"
 
 
 @dataclass(frozen=True, slots=True)
 class WorkloadSpec:
-    """The traffic: ``groups`` prefixes with ``prompts_per_group`` questions each, as token ids.
+    """The traffic: ``groups`` prefixes with ``prompts_per_group`` prompts or conversations each, as token ids.
 
-    ``shared`` and ``turns`` are the axes of the sweep; every combination is a cell. ``turns`` of
-    ``None`` means the workload has no turns.
-    ``question_len`` and ``output_len`` of ``None`` are resolved per device and model.
+    ``shared`` and ``turns`` are axes of the sweep; every combination is a cell. ``None`` is decided by
+    ``resolve``: per kind, device and model, or left out where the kind has no such thing (``check`` knows
+    which kind reads which key and refuses the others). Lengths are tokens.
+
+    ``distribution`` says how prompts fall on groups: equally, or by Zipf's law with ``zipf_exponent``.
+    ``history`` is what later turns repeat of earlier answers: the token ids the server gave (``live``), answers
+    made up or recorded beforehand (``recorded``), or its text encoded anew, as chat clients do
+    (``retokenized``). ``think_time_s`` passes between an answer and the next turn.
+    few-shot: ``examples`` of ``example_len`` follow the shared instruction. rag: ``documents`` in a group's store,
+    ``documents_per_prompt`` of ``document_len`` in each prompt, in the store's order or scrambled, after a system
+    prompt of ``shared`` and tool definitions of ``tools_len``. agent: each turn after the first brings a tool
+    result of ``tool_result_len``. tree: ``shared`` tokens are spread over ``depth`` levels with ``fanout`` branches each.
+    conversations and trace: a ``file``, or for conversations a hub ``dataset`` with its ``split``; at most ``limit``
+    items of it; ``block_size`` tokens per hash id of a trace.
     """
 
     kind: WorkloadKind = "shared-prefix"
@@ -50,13 +79,81 @@ class WorkloadSpec:
     prompts_per_group: int = 16
     question_len: int | None = None
     output_len: int | None = None
+    distribution: Literal["uniform", "zipf"] = "uniform"
+    zipf_exponent: float = 1.0
+    history: History = "live"
+    think_time_s: float = 0.0
+    temperature: float | None = None
+    examples: int | None = None
+    example_len: int | None = None
+    documents: int | None = None
+    documents_per_prompt: int | None = None
+    document_len: int | None = None
+    document_order: Literal["ordered", "scrambled"] | None = None
+    tools_len: int | None = None
+    tool_result_len: int | None = None
+    depth: int | None = None
+    fanout: int | None = None
+    file: str | None = None
+    dataset: str | None = None
+    split: str | None = None
+    format: CorpusFormat = "auto"
+    limit: int | None = None
+    block_size: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class LoadSpec:
-    """A closed loop: ``max_concurrency`` requests in flight at most."""
+    """When requests are sent.
 
-    max_concurrency: int = 8
+    ``closed``: ``max_concurrency`` conversations in flight (``None``: 8), each next one when one ends. The others are
+    open loops on absolute deadlines: ``request_rate`` conversations per second, evenly spaced, as a Poisson
+    process, or with gamma-distributed gaps of shape ``burstiness`` (1 is Poisson, below it burstier); or a trace's own
+    timestamps, ``speed`` times as fast. In an open loop ``max_concurrency`` is a cap (``None``: none), and what
+    waits for it is late. ``num_prompts`` and ``duration_s`` bound how many conversations are started and for how long.
+    ``stall_timeout_s`` ends a stream that brings nothing new.
+    """
+
+    arrival: Arrival = "closed"
+    max_concurrency: int | None = None
+    request_rate: float | None = None
+    burstiness: float = 1.0
+    speed: float = 1.0
+    num_prompts: int | None = None
+    duration_s: float | None = None
+    stall_timeout_s: float = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class TargetSpec:
+    """Which server. Without ``base_url`` the bundled engine is started, a server for each cache mode.
+
+    ``base_url`` names one that runs already; ``off_base_url`` a second one of the same model without its cache, for
+    ``off_mode: flag``. ``engine`` says how it is flushed and salted. ``tokenizer`` (a name as for ``model``) makes text
+    and token ids of it where it doesn't tell its vocabulary; ``server_log`` is a file the server logs to.
+    """
+
+    engine: Engine = "bundled"
+    base_url: str | None = None
+    off_base_url: str | None = None
+    endpoint: Endpoint = "completions"
+    tokenizer: str | None = None
+    server_log: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GridSpec:
+    """Further axes of the sweep: every combination with ``shared`` and ``turns`` is a cell. Empty: no axis."""
+
+    max_concurrency: tuple[int, ...] = ()
+    request_rate: tuple[float, ...] = ()
+    question_len: tuple[int, ...] = ()
+    output_len: tuple[int, ...] = ()
+    groups: tuple[int, ...] = ()
+    schedule_policy: tuple[Policy, ...] = ()
+    page_size: tuple[int, ...] = ()
+    chunked_prefill_size: tuple[int, ...] = ()
+    max_total_tokens: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +174,10 @@ class Scenario:
     engine: EngineSpec = EngineSpec()
     workload: WorkloadSpec = WorkloadSpec()
     load: LoadSpec = LoadSpec()
+    grid: GridSpec = GridSpec()
+    target: TargetSpec = TargetSpec()
     telemetry: TelemetrySpec = TelemetrySpec()
     cache_state: CacheState = "cold"
+    off_mode: OffMode = "flag"
     modes: tuple[Mode, ...] = ("on", "off")
     seeds: int = 3

@@ -1,45 +1,70 @@
-"""From what was written to what will run: lengths left open, the cells of a sweep, its longest request.
-
-``tiny`` on a CPU asks shorter questions, so that a whole sweep takes minutes; every other model keeps
-the lengths of the field's shared-prefix benchmark.
-"""
+"""From what was written to what will run: whatever was left open is decided, what can't run is refused."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from radixbench.errors import ScenarioError
-from radixbench.scenario.model import Scenario
-from radixbench.units import Tokens
+from radixbench.scenario.cells import Cell, at_cell, cells
+from radixbench.scenario.check import first_gap, first_problem
+from radixbench.scenario.defaults import MAX_CONCURRENCY, OUTPUT_LEN, QUESTION_LEN, open_keys
+from radixbench.scenario.flags import refusal
+from radixbench.scenario.longest import longest_request
+from radixbench.scenario.model import LoadSpec, Scenario, WorkloadSpec
+from radixbench.scenario.problem import Problem
 
-QUESTION_LEN: Tokens = 128
-OUTPUT_LEN: Tokens = 64
-TINY_CPU_QUESTION_LEN: Tokens = 32
-TINY_CPU_OUTPUT_LEN: Tokens = 16
-DEFAULT_TURNS = (4,)
-
-Cell = dict[str, int | str]
+__all__ = [
+    "OUTPUT_LEN",
+    "QUESTION_LEN",
+    "Cell",
+    "at_cell",
+    "cells",
+    "longest_request",
+    "refuse_gaps",
+    "resolve",
+]
 
 
 def resolve(scenario: Scenario, *, on_cpu: bool) -> Scenario:
-    """The scenario with question, output and turns decided.
+    """The scenario with every open key decided that its workload and load read.
 
-    ``on_cpu`` says where ``device: auto`` lands on this machine. A request that can't fit into
-    ``max_total_tokens`` is refused here, before anything starts.
+    A key that is an axis of the grid stays open: each cell has a value for it. ``on_cpu`` says where
+    ``device: auto`` lands. Raises ``ScenarioError`` for one that lacks something, whose values don't go
+    with those decided for it, or whose longest request can't fit into ``max_total_tokens``, before anything starts.
     """
-    small = scenario.model.name == "tiny" and _runs_on_cpu(scenario, on_cpu=on_cpu)
-    workload = scenario.workload
-    question, output, turns = workload.question_len, workload.output_len, workload.turns
-    if question is None:
-        question = TINY_CPU_QUESTION_LEN if small else QUESTION_LEN
-    if output is None:
-        output = TINY_CPU_OUTPUT_LEN if small else OUTPUT_LEN
-    if turns is None and workload.kind == "multi-turn":
-        turns = DEFAULT_TURNS
-    workload = replace(workload, question_len=question, output_len=output, turns=turns)
-    resolved = replace(scenario, workload=workload)
+    refuse_gaps(scenario)
+    resolved = replace(scenario, workload=_workload(scenario, on_cpu=on_cpu), load=_load(scenario))
+    _refuse(first_problem(resolved))
     _check_pool(resolved)
     return resolved
+
+
+def refuse_gaps(scenario: Scenario) -> None:
+    """Raise ``ScenarioError`` for the first key that is missing, by its flag."""
+    _refuse(first_gap(scenario))
+
+
+def _refuse(problem: Problem | None) -> None:
+    if problem is not None:
+        raise refusal(problem)
+
+
+def _workload(scenario: Scenario, *, on_cpu: bool) -> WorkloadSpec:
+    workload = scenario.workload
+    small = scenario.model.name == "tiny" and _runs_on_cpu(scenario, on_cpu=on_cpu)
+    decided = {
+        key: value
+        for key, value in open_keys(workload.kind, small=small).items()
+        if getattr(workload, key) is None and not getattr(scenario.grid, key, ())
+    }
+    return replace(workload, **decided)
+
+
+def _load(scenario: Scenario) -> LoadSpec:
+    load = scenario.load
+    if load.arrival != "closed" or load.max_concurrency is not None or scenario.grid.max_concurrency:
+        return load
+    return replace(load, max_concurrency=MAX_CONCURRENCY)
 
 
 def _runs_on_cpu(scenario: Scenario, *, on_cpu: bool) -> bool:
@@ -48,32 +73,11 @@ def _runs_on_cpu(scenario: Scenario, *, on_cpu: bool) -> bool:
 
 
 def _check_pool(scenario: Scenario) -> None:
-    pool = scenario.engine.max_total_tokens
-    longest = longest_request(scenario)
-    if pool is not None and longest > pool:
-        raise ScenarioError(
-            f"--max-total-tokens: a pool of {pool:,} tokens can't hold the longest request of {longest:,}",
-            remedy=f"raise it to {longest:,} or more, or shorten --shared, --question-len or --output-len",
-        )
-
-
-def longest_request(scenario: Scenario) -> Tokens:
-    """Prompt and answer of the longest request of a resolved scenario, the whole conversation included."""
-    workload = scenario.workload
-    if workload.question_len is None or workload.output_len is None:
-        raise ValueError("the scenario isn't resolved")
-    turns = max(workload.turns) if workload.turns is not None else 1
-    return max(workload.shared) + turns * (workload.question_len + workload.output_len)
-
-
-def cells(scenario: Scenario) -> tuple[Cell, ...]:
-    """Every combination of the sweep's axes, in the order written: ``{"shared_tokens": 4096, "turns": 4}``.
-
-    A workload without turns has cells without them.
-    """
-    workload = scenario.workload
-    if workload.turns is None:
-        return tuple({"shared_tokens": shared} for shared in workload.shared)
-    return tuple(
-        {"shared_tokens": shared, "turns": turns} for shared in workload.shared for turns in workload.turns
-    )
+    for cell in cells(scenario):
+        here = at_cell(scenario, cell)
+        pool, longest = here.engine.max_total_tokens, longest_request(here)
+        if pool is not None and longest is not None and longest > pool:
+            raise ScenarioError(
+                f"--max-total-tokens: a pool of {pool:,} tokens can't hold the longest request of {longest:,}",
+                remedy=f"raise it to {longest:,} or more, or shorten --shared, --question-len or --output-len",
+            )

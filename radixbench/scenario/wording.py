@@ -6,10 +6,12 @@ message quotes what was written and says to put it in quotes.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from radixbench.scenario.check import KeyPath, Problem, keys_of, nearest, unknown_key
 from radixbench.scenario.model import Scenario
+from radixbench.scenario.problem import KeyPath, Problem
+from radixbench.scenario.unknown import keys_of, nearest, unknown_key
 
 _EXAMPLE = Scenario(name="example")
 
@@ -38,7 +40,9 @@ def _type_problem(kind: str, path: KeyPath, value: Any, seen: str, context: dict
     text, remedy = _EXPECTED.get(kind, ("another type is expected", None))
     if kind == "int_type" and isinstance(value, str):
         remedy = _number_remedy(value)
-    if kind == "tuple_type" and type(value) is int:
+    if kind == "float_type" and isinstance(value, str):
+        remedy = _decimal_remedy(value)
+    if kind == "tuple_type" and type(value) in (int, float):
         remedy = f"write [{value}]"
     if kind == "string_type" and isinstance(value, (int, float)):
         remedy = f'quote it: "{value}"'
@@ -47,6 +51,7 @@ def _type_problem(kind: str, path: KeyPath, value: Any, seen: str, context: dict
 
 _EXPECTED: dict[str, tuple[str, str | None]] = {
     "int_type": ("a whole number is expected", "write a whole number"),
+    "float_type": ("a number is expected", "write a number"),
     "bool_type": ("true or false is expected", "write true or false"),
     "string_type": ("text is expected", None),
     "tuple_type": ("a list is expected", "write [a, b, c]"),
@@ -84,3 +89,12 @@ def _section_problem(path: KeyPath, seen: str) -> Problem:
 def _number_remedy(text: str) -> str:
     plain = text.replace(",", "").replace("_", "").replace(" ", "")
     return f"write {int(plain)}" if plain.isdecimal() and len(plain) < 19 else "write a whole number"
+
+
+def _decimal_remedy(text: str) -> str:
+    """YAML takes ``1e3`` for text, and so is whatever stands in quotes."""
+    try:
+        value = float(text.replace(",", ""))
+    except ValueError:
+        return "write a number"
+    return f"write {value}" if math.isfinite(value) else "write a number"

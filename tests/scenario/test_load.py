@@ -14,9 +14,11 @@ from radixbench.errors import ScenarioError
 from radixbench.scenario.load import dump, load
 from radixbench.scenario.model import (
     EngineSpec,
+    GridSpec,
     LoadSpec,
     ModelSpec,
     Scenario,
+    TargetSpec,
     TelemetrySpec,
     WorkloadSpec,
 )
@@ -43,6 +45,17 @@ seeds: 5
 """
 
 
+KINDS = """\
+name: kinds
+workload: {%s}
+load: {arrival: gamma, max_concurrency: 64, burstiness: 0.5, num_prompts: 99, duration_s: 60, stall_timeout_s: 30.5}
+grid: {request_rate: [1, 2.5], page_size: [16]}
+target: {%s}
+off_mode: salt
+cache_state: warm
+"""
+
+
 def refusal(folder: Path, text: str | bytes) -> str:
     """What ``load`` says of a file with this text, the folder left out."""
     path = folder / "s.yaml"
@@ -66,12 +79,66 @@ def test_every_key_arrives(tmp_path: Path) -> None:
         model=ModelSpec("smollm2-135m", "cpu", "float32", trust_remote_code=True),
         engine=EngineSpec(2, 65_536, 512, 16, "lpm"),
         workload=WorkloadSpec("multi-turn", (0, 128), (1, 4), 2, 3, 10, 5),
-        load=LoadSpec(2),
+        load=LoadSpec(max_concurrency=2),
         telemetry=TelemetrySpec(100),
         cache_state="cold",
         modes=("off",),
         seeds=5,
     )
+
+
+@pytest.mark.parametrize(
+    ("workload", "spec"),
+    [
+        (
+            "kind: multi-turn, turns: [2], distribution: zipf, zipf_exponent: 1.5, history: recorded, think_time_s: 2",
+            WorkloadSpec(
+                "multi-turn",
+                turns=(2,),
+                distribution="zipf",
+                zipf_exponent=1.5,
+                history="recorded",
+                think_time_s=2.0,
+            ),
+        ),
+        (
+            "kind: rag, documents: 9, documents_per_prompt: 3, document_len: 7, document_order: scrambled, tools_len: 0",
+            WorkloadSpec(
+                "rag",
+                documents=9,
+                documents_per_prompt=3,
+                document_len=7,
+                document_order="scrambled",
+                tools_len=0,
+            ),
+        ),
+        (
+            "kind: agent, tools_len: 5, tool_result_len: 6, temperature: 1",
+            WorkloadSpec("agent", tools_len=5, tool_result_len=6, temperature=1.0),
+        ),
+        ("kind: few-shot, examples: 3, example_len: 4", WorkloadSpec("few-shot", examples=3, example_len=4)),
+        ("kind: tree, depth: 3, fanout: 4", WorkloadSpec("tree", depth=3, fanout=4)),
+        (
+            "kind: conversations, dataset: a/b, split: train, format: sharegpt, limit: 5",
+            WorkloadSpec("conversations", dataset="a/b", split="train", format="sharegpt", limit=5),
+        ),
+        (
+            "kind: trace, file: t.jsonl, format: mooncake, block_size: 512",
+            WorkloadSpec("trace", file="t.jsonl", format="mooncake", block_size=512),
+        ),
+    ],
+)
+def test_every_key_of_every_kind_arrives(tmp_path: Path, workload: str, spec: WorkloadSpec) -> None:
+    """What only some workloads read ends up in its field, and so do load, grid and target; whole numbers may
+    stand for decimal ones."""
+    path = tmp_path / "kinds.yaml"
+    path.write_text(KINDS % (workload, "tokenizer: tiny"))
+    loaded = load(path)
+    assert loaded.workload == spec
+    assert loaded.load == LoadSpec("gamma", 64, None, 0.5, 1.0, 99, 60.0, 30.5)
+    assert loaded.grid == GridSpec(request_rate=(1.0, 2.5), page_size=(16,))
+    assert loaded.target == TargetSpec(tokenizer="tiny")
+    assert (loaded.off_mode, loaded.cache_state) == ("salt", "warm")
 
 
 def test_keys_left_out_have_their_defaults(tmp_path: Path) -> None:
@@ -102,6 +169,9 @@ def test_dump_is_a_scenario_file(
     [
         ("workload:\n  grups: 3\nname: x", "s.yaml:2: workload.grups: unknown key; did you mean groups?"),
         ("name: x\nprompts-per-group: 3", "did you mean workload.prompts_per_group?"),
+        ("name: x\ngroups: 3", "did you mean workload.groups?"),
+        ("name: x\ntarget: {baseurl: a}", "target.baseurl: unknown key; did you mean base_url?"),
+        ("name: x\nrequest_rate: 3", "did you mean load.request_rate?"),
         ("name: x\nshared: [0]", "s.yaml:2: shared: unknown key; did you mean workload.shared?"),
         ("name: x\nzzz: 1", "s.yaml:2: zzz: unknown key; known here: name, why"),
         ("grups: 3", "s.yaml:1: grups: unknown key"),
@@ -154,6 +224,21 @@ def test_silent_booleans(tmp_path: Path, text: str, message: str) -> None:
         ("name: x\nmodel: {device: tpu}", "must be 'auto', 'cpu' or 'cuda', not the text 'tpu'"),
         ("name: x\nworkload: {kind: shared_prefix}", "did you mean shared-prefix?"),
         ("name: x\nworkload: {shared: 1024}", "a list is expected, not the number 1024; write [1024]"),
+        ("name: x\nload: {burstiness: '2'}", "a number is expected, not the text '2'; write 2.0"),
+        ("name: x\nload: {request_rate: 1e3}", "a number is expected, not the text '1e3'; write 1000.0"),
+        ("name: x\nload: {speed: .inf}", "a number is expected, not the text '.inf'; write a number"),
+        ("name: x\nload: {speed: fast}", "a number is expected, not the text 'fast'; write a number"),
+        ("name: x\nload: {duration_s: yes}", "a number is expected, not `yes` (a boolean in YAML)"),
+        (
+            "name: x\ngrid: {page_size: 16}",
+            "grid.page_size: a list is expected, not the number 16; write [16]",
+        ),
+        ("name: x\ngrid: {schedule_policy: [fcfs, lru]}", "grid.schedule_policy[1]: must be 'fcfs' or 'lpm'"),
+        (
+            "name: x\ntarget: http://a",
+            "a mapping of keys is expected, not the text 'http://a'; its keys: engine",
+        ),
+        ("name: x\noff_mode: off", 'off_mode: `off` is a boolean in YAML; quote it: "off"'),
         (
             "name: x\nworkload:\n  shared:\n    - 0\n    - many",
             "s.yaml:5: workload.shared[1]: a whole number",
@@ -174,6 +259,21 @@ def test_wrong_types(tmp_path: Path, text: str, message: str) -> None:
         ("name: x\nseeds: 0", "s.yaml:2: seeds: must be at least 1, not 0"),
         ("name: x\nworkload: {turns: [4]}", "workload.turns: the shared-prefix workload has no turns"),
         ("name: x\nmodes: []", "modes: the list is empty"),
+        (
+            "name: x\nworkload:\n  examples: 3",
+            "s.yaml:3: workload.examples: the shared-prefix workload has no",
+        ),
+        ("name: x\nload:\n  speed: 0", "s.yaml:3: load.speed: must be more than 0, not 0.0"),
+        ("name: x\ngrid:\n  groups: [2, 2]", "s.yaml:3: grid.groups[1]: 2 stands there twice; give each"),
+        (
+            "name: x\nload: {max_concurrency: 4}\ngrid: {max_concurrency: [1, 8]}",
+            "s.yaml:3: grid.max_concurrency: load.max_concurrency has a value too; leave one of the two out",
+        ),
+        (
+            f"name: x\ngrid: {{groups: {list(range(1, 200))}, page_size: {list(range(1, 99))}}}",
+            "grid: its axes make 58,506 cells; 10,000 are the most",
+        ),
+        ("name: x\ngrid: {request_rate: [1]}", "grid.request_rate: closed arrivals have no request rate"),
         ("name: a/b", "name: 'a/b' can't be part of a file name"),
         ("name: x\nmodel: {name: ''}", "model.name: is empty"),
     ],
@@ -238,7 +338,7 @@ def test_unreadable_paths(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="can't be read: Is a directory"):
         load(tmp_path)
     with pytest.raises(
-        ScenarioError, match=r"nope\.yaml: there is no such file; shipped ones: default, laptop, "
+        ScenarioError, match=r"nope\.yaml: there is no such file; shipped ones: agent, bailian, chats, "
     ):
         load(tmp_path / "nope.yaml")
     with pytest.raises(

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from radixbench.scenario.load import load, shipped_names
+from radixbench.errors import ScenarioError
+from radixbench.scenario.kinds import FILE_KINDS, READS
+from radixbench.scenario.load import load, override, shipped_names
 from radixbench.scenario.model import Scenario
 from radixbench.scenario.resolve import cells, resolve
 
@@ -18,6 +20,9 @@ def test_every_file_is_found_by_its_name() -> None:
     """What lies in scenarios/ is shipped, under the name that stands in it."""
     assert shipped_names() == tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
     assert {"default", "laptop", "multi-turn", "reference"} <= set(shipped_names())
+    assert {load(name).workload.kind for name in shipped_names()} == set(READS), (
+        "a workload without a scenario"
+    )
 
 
 @pytest.mark.parametrize("name", shipped_names())
@@ -30,12 +35,31 @@ def test_shipped_scenarios_explain_themselves(name: str) -> None:
     assert len(scenario.expect) > 40
     assert scenario.seeds >= 3
     assert set(scenario.modes) == {"on", "off"}
-    assert {"shared_tokens": 0}.items() <= cells(resolve(scenario, on_cpu=True))[0].items()
+    path = FOLDER / f"{name}.yaml"
+    assert path.read_text().startswith("# "), "a file says first what it is"
+    if scenario.workload.kind in FILE_KINDS:
+        with pytest.raises(ScenarioError, match=r"--file: .*name (one|a file) with --file"):
+            resolve(scenario, on_cpu=True)
+        assert cells(resolve(override(scenario, file="some.jsonl"), on_cpu=True)) == ({},)
+    else:
+        assert cells(resolve(scenario, on_cpu=True))
+
+
+CONTROLLED = [
+    name for name in shipped_names() if load(name).workload.kind in ("shared-prefix", "multi-turn", "tree")
+]
+
+
+@pytest.mark.parametrize("name", CONTROLLED)
+def test_what_shares_a_prefix_has_a_control(name: str) -> None:
+    """Where the shared length is an axis its first value is 0: the cost of caching without anything shared."""
+    assert {"shared_tokens": 0}.items() <= cells(resolve(load(name), on_cpu=True))[0].items()
 
 
 def test_the_default_sweep_is_the_default() -> None:
     """A sweep without a scenario runs what a scenario without keys would."""
-    assert replace(load("default"), why="", expect="") == Scenario(name="default")
+    written = replace(load("default"), why="", expect="")
+    assert resolve(written, on_cpu=True) == resolve(Scenario(name="default"), on_cpu=True)
 
 
 def test_reference_keeps_the_shape_of_the_field() -> None:
