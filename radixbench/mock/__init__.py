@@ -1,0 +1,1 @@
+"""An OpenAI-compatible server whose behaviour, faults included, is known exactly; it logs its true write times."""
