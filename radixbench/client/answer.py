@@ -7,6 +7,9 @@ from typing import Any
 
 from radixbench.records import RequestStatus, TokenSource
 
+ABORTED = frozenset({"abort", "error"})
+"""Finish reasons of an answer that its server gave up (SGLang, vLLM): no answer to measure."""
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -22,7 +25,8 @@ class Answer:
     """One response as seen by the client; stamps in nanoseconds of the monotonic clock.
 
     ``chunk_ns`` and ``chunk_tokens`` are as in ``RequestRecord`` (empty for a response that wasn't streamed).
-    ``server_rid`` is the server's id of the request. ``refused`` says that nobody listens any more.
+    ``server_rid`` is the server's id of the request. ``refused`` says that nobody listens any more. ``model`` and
+    the three counts of characters are as in ``RequestRecord``. ``content`` is ``text`` without the reasoning.
     """
 
     send_ns: int
@@ -39,6 +43,11 @@ class Answer:
     error: str | None = None
     text: str | None = None
     refused: bool = False
+    model: str | None = None
+    content_chars: int | None = None
+    reasoning_chars: int | None = None
+    blank_chars: int | None = None
+    content: str | None = None
 
 
 def read_usage(usage: dict[str, Any]) -> Usage:

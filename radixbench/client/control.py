@@ -11,10 +11,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from radixbench.client.flush import FlushOutcome, ask_for_flush
+from radixbench.client.flush import FlushOutcome, Patience, flush_by_engine
 from radixbench.client.whole import Reply
 from radixbench.clock import Clock
 from radixbench.errors import IncompleteError
+from radixbench.scenario.model import Engine
 from radixbench.units import NS_PER_S
 
 _LIMIT_S = 10.0
@@ -25,6 +26,7 @@ class ControlCalls(ABC):
 
     base_url: str
     clock: Clock
+    engine: Engine
 
     @abstractmethod
     async def exchange(self, method: str, path: str, *, limit_s: float, body: bytes | None = None) -> Reply:
@@ -32,10 +34,7 @@ class ControlCalls(ABC):
 
     async def health(self) -> bool:
         """Whether the server says it is well; one without ``/health`` when it lists its models."""
-        reply = await self.exchange("GET", "/health", limit_s=_LIMIT_S)
-        if reply.status == 404:
-            reply = await self.exchange("GET", "/v1/models", limit_s=_LIMIT_S)
-        return reply.status == 200
+        return (await self._health()).status == 200
 
     async def wait_ready(self, timeout_s: float, is_alive: Callable[[], bool] = lambda: True) -> None:
         """Wait until the server is well.
@@ -46,16 +45,17 @@ class ControlCalls(ABC):
         deadline = self.clock.now_ns() + int(timeout_s * NS_PER_S)
         pause_s = 0.05
         while True:
-            well = await self.health()
+            reply = await self._health()
             if not is_alive():
                 raise IncompleteError(
                     f"the server for {self.base_url} ended before it was ready", remedy="see its log"
                 )
-            if well:
+            if reply.status == 200:
                 return
             if self.clock.now_ns() >= deadline:
+                last = reply.text if reply.status is None else f"HTTP {reply.status}"
                 raise IncompleteError(
-                    f"no server was ready at {self.base_url} within {timeout_s:g} s",
+                    f"no server was ready at {self.base_url} within {timeout_s:g} s (last: {last})",
                     remedy="check the address, or see the server's log",
                 )
             await asyncio.sleep(pause_s)
@@ -76,14 +76,24 @@ class ControlCalls(ABC):
         names = [entry.get("id") for entry in listed if isinstance(entry, dict)] if listed else []
         return tuple(name for name in names if isinstance(name, str))
 
+    async def metrics_text(self) -> str | None:
+        """The server's counters as Prometheus text; ``None`` if it shows none."""
+        reply = await self.exchange("GET", "/metrics", limit_s=_LIMIT_S)
+        return reply.body.decode(errors="replace") if reply.status == 200 else None
+
     async def flush(self, *, limit_s: float = 30.0, pause_s: float = 0.05) -> FlushOutcome:
-        """Ask the server to empty its cache, again with growing pauses while it refuses."""
-        return await ask_for_flush(
-            lambda: self.exchange("POST", "/flush_cache", limit_s=max(limit_s, _LIMIT_S)),
-            self.clock,
-            limit_s=limit_s,
-            pause_s=pause_s,
+        """Ask the server to empty its cache, all its tiers, again with growing pauses while it refuses."""
+        return await flush_by_engine(
+            self.engine,
+            lambda method, path: self.exchange(method, path, limit_s=max(limit_s, _LIMIT_S)),
+            Patience(self.clock, limit_s, pause_s),
         )
+
+    async def _health(self) -> Reply:
+        reply = await self.exchange("GET", "/health", limit_s=_LIMIT_S)
+        if reply.status == 404:
+            reply = await self.exchange("GET", "/v1/models", limit_s=_LIMIT_S)
+        return reply
 
     async def _first_document(self, *paths: str) -> dict[str, Any] | None:
         for path in paths:

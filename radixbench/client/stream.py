@@ -4,7 +4,7 @@ An event carries tokens when it says so by ``token_ids`` or, where the server se
 text on any channel: ``text``, ``content``, ``reasoning_content``, ``reasoning`` or a tool call. Role-only,
 empty, comment and usage-only events carry none. How many tokens: as many as it has ids; else what a usage
 count kept on every event says; else 1, and the sum then falls short of the usage at the end, which
-shows that chunks aren't tokens.
+shows that chunks aren't tokens. Text is only put aside here; it is counted once, when the answer is taken.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ from typing import Any
 
 import orjson
 
-from radixbench.client.answer import Answer, Usage, one_line, read_error, read_ids, read_usage
+from radixbench.client.answer import ABORTED, Answer, Usage, one_line, read_error, read_ids, read_usage
 from radixbench.client.sse import EventStreamError, SseParser
+from radixbench.client.words import Words
 from radixbench.records import RequestStatus, TokenSource
-
-_TEXT_KEYS = ("content", "reasoning_content", "reasoning")
 
 
 class CompletionStream:
@@ -32,13 +31,15 @@ class CompletionStream:
         "_continuous",
         "_counted",
         "_ids",
+        "_keep_text",
         "_parser",
-        "_text",
         "_usage",
+        "_words",
         "done",
         "error",
         "finish_reason",
         "last_progress_ns",
+        "model",
         "server_rid",
     )
 
@@ -48,17 +49,19 @@ class CompletionStream:
         self._chunk_tokens: list[int] = []
         self._counted = 0
         self._ids: list[int] | None = None
-        self._text: list[str] | None = [] if keep_text else None
-        self._usage: Usage | None = None
+        self._keep_text = keep_text
+        self._words = Words()
+        self._usage: dict[str, Any] | None = None
         self._continuous: bool | None = None
         self.finish_reason: str | None = None
         self.server_rid: str | None = None
+        self.model: str | None = None
         self.error: str | None = None
         self.done = False
         self.last_progress_ns: int | None = None
 
     def feed(self, data: bytes, at_ns: int) -> None:
-        """Take in bytes that were read at ``at_ns``."""
+        """Take in bytes that were read at ``at_ns``. Raises ``EventStreamError`` for what is no event."""
         for payload in self._parser.feed(data):
             self._event(payload, at_ns)
 
@@ -98,19 +101,25 @@ class CompletionStream:
             self.error = read_error(event)
             return
         usage = event.get("usage")
-        if isinstance(usage, dict):
-            self._usage = read_usage(usage)
-        if self.server_rid is None and isinstance(rid := event.get("id"), str):
-            self.server_rid = rid
+        if not isinstance(usage, dict):
+            usage = None
+        else:
+            self._usage = usage
+        if self.server_rid is None:
+            self._introduce(event)
         choices = event.get("choices")
         if choices and isinstance(choices, list) and isinstance(choices[0], dict):
-            self._choice(choices[0], isinstance(usage, dict), at_ns)
+            self._choice(choices[0], usage, at_ns)
 
-    def _choice(self, choice: dict[str, Any], has_usage: bool, at_ns: int) -> None:
-        reason = choice.get("finish_reason")
-        if reason is not None:
-            self.finish_reason = str(reason)
-        text = _text_of(choice)
+    def _introduce(self, event: dict[str, Any]) -> None:
+        """Who answers, by the first event that says so."""
+        if isinstance(rid := event.get("id"), str):
+            self.server_rid = rid
+        if self.model is None and isinstance(model := event.get("model"), str):
+            self.model = model
+
+    def _choice(self, choice: dict[str, Any], usage: dict[str, Any] | None, at_ns: int) -> None:
+        said = self._words.take(choice)
         ids = choice.get("token_ids")
         if isinstance(ids, list):
             if self._ids is None:
@@ -118,22 +127,24 @@ class CompletionStream:
             self._ids += ids
             count = len(ids)
         else:
-            count = self._tokens_of_text(has_usage) if text else 0
+            count = self._tokens_of_text(usage) if said else 0
         if count:
             self._chunk_ns.append(at_ns)
             self._chunk_tokens.append(count)
             self._counted += count
             self.last_progress_ns = at_ns
-        if self._text is not None and text:
-            self._text.append(text)
+        reason = choice.get("finish_reason")
+        if reason is not None:
+            self.finish_reason = str(reason)
+            if reason in ABORTED:
+                self.error = f"the answer ended with {reason!r}"
 
-    def _tokens_of_text(self, has_usage: bool) -> int:
+    def _tokens_of_text(self, usage: dict[str, Any] | None) -> int:
         """Tokens of an event without ids. Usage counts only if it came with the first such event too."""
         if self._continuous is None:
-            self._continuous = has_usage
-        if not (self._continuous and has_usage and self._usage and self._usage.output_tokens):
-            return 1
-        return max(1, self._usage.output_tokens - self._counted)
+            self._continuous = usage is not None
+        output = read_usage(usage).output_tokens if usage is not None and self._continuous else None
+        return max(1, output - self._counted) if output else 1
 
     def answer(
         self,
@@ -146,8 +157,9 @@ class CompletionStream:
         refused: bool = False,
     ) -> Answer:
         """Everything read so far as a value."""
-        usage = self._usage or Usage()
+        usage = read_usage(self._usage or {})
         output, source = self._output(usage)
+        count = self._words.count()
         return Answer(
             send_ns=send_ns,
             end_ns=end_ns,
@@ -161,8 +173,13 @@ class CompletionStream:
             server_rid=self.server_rid,
             http_status=http_status,
             error=error,
-            text=None if self._text is None else "".join(self._text),
+            text=self._words.joined() if self._keep_text else None,
+            content=self._words.content() if self._keep_text else None,
             refused=refused,
+            model=self.model,
+            content_chars=count.content,
+            reasoning_chars=count.reasoning,
+            blank_chars=count.blank,
         )
 
     def _output(self, usage: Usage) -> tuple[int | None, TokenSource | None]:
@@ -173,22 +190,3 @@ class CompletionStream:
         if not self._chunk_ns and not self.complete:
             return None, None
         return self._counted, "chunks"
-
-
-def _text_of(choice: dict[str, Any]) -> str:
-    """What a choice brings on any channel; a tool call counts with its arguments or, failing them, its name."""
-    text = choice.get("text")
-    if text:
-        return str(text)
-    delta = choice.get("delta")
-    if not isinstance(delta, dict):
-        return ""
-    for key in _TEXT_KEYS:
-        if part := delta.get(key):
-            return str(part)
-    calls = delta.get("tool_calls")
-    if not calls or not isinstance(calls, list) or not isinstance(calls[0], dict):
-        return ""
-    function = calls[0].get("function")
-    named = function if isinstance(function, dict) else {}
-    return str(named.get("arguments") or named.get("name") or calls[0].get("id") or "")

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from radixbench.client.answer import Answer, one_line, read_error, read_ids, read_usage
+from radixbench.client.answer import ABORTED, Answer, one_line, read_error, read_ids, read_usage
+from radixbench.client.words import Words
 
 
 class Reply(NamedTuple):
@@ -22,13 +23,21 @@ class Reply(NamedTuple):
 
     def document(self) -> dict[str, Any] | None:
         """The body as a JSON object; ``None`` if it is none or the status isn't 200."""
+        document = self._json()
+        return document if isinstance(document, dict) else None
+
+    def items(self) -> list[dict[str, Any]]:
+        """The objects of a body that is a JSON array; empty if it is none or the status isn't 200."""
+        document = self._json()
+        return [item for item in document if isinstance(item, dict)] if isinstance(document, list) else []
+
+    def _json(self) -> Any:
         if self.status != 200:
             return None
         try:
-            document = orjson.loads(self.body)
+            return orjson.loads(self.body)
         except orjson.JSONDecodeError:
             return None
-        return document if isinstance(document, dict) else None
 
 
 def refusal(reply: Reply) -> str:
@@ -50,13 +59,24 @@ def whole_answer(reply: Reply, send_ns: int, end_ns: int) -> Answer:
         error = reply.text if reply.status is None else refusal(reply)
         return Answer(send_ns, end_ns, "failed", http_status=reply.status, error=error)
     choice, usage = choices[0], document.get("usage")
+    reason, model = choice.get("finish_reason"), document.get("model")
+    if reason in ABORTED:
+        error = f"the server reported: the answer ended with {reason!r}"
+        return Answer(send_ns, end_ns, "failed", http_status=reply.status, error=error)
+    words = Words()
+    words.take(choice)
+    count = words.count()
     return Answer(
         send_ns,
         end_ns,
         "completed",
         usage=read_usage(usage if isinstance(usage, dict) else {}),
         output_ids=read_ids(choice.get("token_ids")),
-        finish_reason=choice.get("finish_reason"),
+        finish_reason=reason,
         http_status=reply.status,
-        text=choice.get("text"),
+        text=words.joined(),
+        model=model if isinstance(model, str) else None,
+        content_chars=count.content,
+        reasoning_chars=count.reasoning,
+        blank_chars=count.blank,
     )

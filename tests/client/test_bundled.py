@@ -9,20 +9,22 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from radixbench.client.http import ServerClient
-from radixbench.client.load import LoadResult, run_closed_loop
 from radixbench.client.loop import run
-from radixbench.workloads.build import build
+from radixbench.client.play import LoadResult, play
+from radixbench.scenario.model import LoadSpec
+from radixbench.workloads.build import Sizes, build
 from radixbench.workloads.conversation import Workload
 from radixbench.workloads.tokens import TokenSource
 from radixbench.workloads.warmup import probe, warmup
 
 TOKENS = TokenSource.of(8192, families=32)
-SIZES = {"groups": 3, "prompts_per_group": 4, "question_len": 12, "output_len": 6, "seed": 0}
+SIZES = Sizes(shared=0, groups=3, prompts_per_group=4, question_len=12, output_len=6)
 
 
 @contextlib.contextmanager
@@ -49,14 +51,14 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-def play(url: str, workload: Workload, max_concurrency: int = 1) -> LoadResult:
+def played(url: str, workload: Workload, max_concurrency: int = 1) -> LoadResult:
     """Flush, then play the workload."""
 
     async def main() -> LoadResult:
         async with ServerClient(url) as client:
             await client.wait_ready(60)
             assert (await client.flush()).ok
-            return await run_closed_loop(workload, client, max_concurrency=max_concurrency)
+            return await play(workload, client, LoadSpec(max_concurrency=max_concurrency), seed=0)
 
     return run(main())
 
@@ -64,8 +66,8 @@ def play(url: str, workload: Workload, max_concurrency: int = 1) -> LoadResult:
 @pytest.mark.parametrize("shared", [0, 100])
 def test_the_first_of_a_group_computes_what_the_others_reuse(url: str, shared: int) -> None:
     """One at a time: the first prompt of a group finds nothing, every other exactly the shared prefix."""
-    workload = build("shared-prefix", shared=shared, turns=None, tokens=TOKENS, **SIZES)
-    result = play(url, workload)
+    workload = build("shared-prefix", replace(SIZES, shared=shared), seed=0, tokens=TOKENS)
+    result = played(url, workload)
     cached: dict[int, list[int | None]] = defaultdict(list)
     for record in result.records:
         assert (record.status, record.prompt_tokens, record.output_tokens) == ("completed", shared + 12, 6)
@@ -76,8 +78,8 @@ def test_the_first_of_a_group_computes_what_the_others_reuse(url: str, shared: i
 
 def test_every_turn_reuses_the_whole_conversation(url: str) -> None:
     """Turn k finds the prompt and answer of turn k - 1, all but the answer's last token."""
-    workload = build("multi-turn", shared=50, turns=3, tokens=TOKENS, **SIZES)
-    result = play(url, workload)
+    workload = build("multi-turn", replace(SIZES, shared=50, turns=3), seed=0, tokens=TOKENS)
+    result = played(url, workload)
     assert {record.status for record in result.records} == {"completed"}
     for record in result.records:
         assert record.prompt_tokens == 50 + 12 + record.turn * 18
@@ -87,8 +89,8 @@ def test_every_turn_reuses_the_whole_conversation(url: str) -> None:
 
 def test_concurrency_changes_no_answer(url: str) -> None:
     """The same prompts give the same tokens one at a time and eight at a time."""
-    workload = build("shared-prefix", shared=40, turns=None, tokens=TOKENS, **SIZES)
-    alone, together = play(url, workload), play(url, workload, max_concurrency=8)
+    workload = build("shared-prefix", replace(SIZES, shared=40), seed=0, tokens=TOKENS)
+    alone, together = played(url, workload), played(url, workload, max_concurrency=8)
     assert [r.output_ids for r in alone.records] == [r.output_ids for r in together.records]
     assert alone.prompts == together.prompts
 
@@ -101,7 +103,7 @@ def test_a_probe_proves_a_flush(url: str) -> None:
     async def main() -> list[int | None]:
         async with ServerClient(url) as client:
             await client.flush()
-            await run_closed_loop(warm, client, max_concurrency=2)
+            await play(warm, client, LoadSpec(max_concurrency=2), seed=0)
             first, second = await client.generate(ids, 1), await client.generate(ids, 1)
             assert (await client.flush()).ok
             third = await client.generate(ids, 1)
@@ -112,15 +114,16 @@ def test_a_probe_proves_a_flush(url: str) -> None:
 
 def test_a_killed_server_leaves_a_record_for_everything(tmp_path: Path) -> None:
     """SIGKILL in the middle of a run: in flight failed with their tokens, the rest cancelled, nothing hangs."""
-    workload = build("multi-turn", shared=10, turns=2, tokens=TOKENS, **{**SIZES, "output_len": 40})
+    workload = build("multi-turn", replace(SIZES, shared=10, turns=2, output_len=40), seed=0, tokens=TOKENS)
     with serving(tmp_path / "log", "--fake-step-cost", "decode_base=5000") as (address, process):
 
         async def main() -> LoadResult:
             async with ServerClient(address) as client:
-                return await run_closed_loop(
+                return await play(
                     workload,
                     client,
-                    max_concurrency=3,
+                    LoadSpec(max_concurrency=3),
+                    seed=0,
                     on_progress=lambda done, total: process.kill() if done == 3 else None,
                 )
 

@@ -1,55 +1,32 @@
-"""The closed loop: order, concurrency, conversations, and one record per request whatever happens."""
+"""Playing in a closed loop: order, concurrency, conversations, and one record per request whatever happens."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from radixbench.client.http import ServerClient
-from radixbench.client.load import LoadResult, run_closed_loop
+from radixbench.client.play import LoadResult, play
 from radixbench.errors import UsageError
+from radixbench.scenario.model import LoadSpec
 from radixbench.workloads.conversation import Conversation, Turn, Workload
+from tests.client.playing import BEHAVIOURS, chats, played, statuses
 from tests.client.scripted_server import Handler, Out, Request, ScriptedServer, answer_well, token
 
 
-def chats(conversations: int, turns: int = 1, output_len: int = 2) -> Workload:
-    """Conversation c, turn t says the two ids 100 c + 10 t and the next."""
-    return Workload(
-        kind="test",
-        conversations=tuple(
-            Conversation(
-                index=c,
-                group=c % 2,
-                turns=tuple(
-                    Turn(c * turns + t, (100 * c + 10 * t, 100 * c + 10 * t + 1), output_len)
-                    for t in range(turns)
-                ),
-            )
-            for c in range(conversations)
-        ),
-    )
-
-
-async def play(
-    workload: Workload, handler: Handler, *, max_concurrency: int = 4, **options: object
+async def closed(
+    workload: Workload, handler: Handler, *, max_concurrency: int | None = 4, **options: object
 ) -> tuple[LoadResult, ScriptedServer]:
-    async with ScriptedServer(handler) as server, ServerClient(server.url) as client:
-        result = await run_closed_loop(workload, client, max_concurrency=max_concurrency, **options)  # type: ignore[arg-type]  # passed on as given
-    return result, server
-
-
-def statuses(result: LoadResult) -> dict[str, int]:
-    return dict(Counter(record.status for record in result.records))
+    return await played(workload, handler, LoadSpec(max_concurrency=max_concurrency), **options)
 
 
 async def test_every_request_leaves_its_record() -> None:
     """Records come by prompt number, with place, lengths and the exact ids that were sent."""
     seen: list[tuple[int, int]] = []
-    result, server = await play(chats(10), answer_well, on_progress=lambda *step: seen.append(step))
+    result, server = await closed(chats(10), answer_well, on_progress=lambda *step: seen.append(step))
     assert [record.prompt for record in result.records] == list(range(10))
     assert statuses(result) == {"completed": 10}
     assert result.stopped is None
@@ -74,27 +51,29 @@ async def test_no_more_than_the_asked_concurrency() -> None:
         running -= 1  # before the end reaches the client, who may then send the next
         await answer_well(request, out)
 
-    result, _ = await play(chats(20), handle, max_concurrency=3)
+    result, _ = await closed(chats(20), handle, max_concurrency=3)
     assert statuses(result) == {"completed": 20}
     assert peak == 3
 
 
 async def test_conversations_start_in_order() -> None:
     """With one at a time the server sees the workload's order."""
-    _, server = await play(chats(6, turns=2), answer_well, max_concurrency=1)
+    _, server = await closed(chats(6, turns=2), answer_well, max_concurrency=1)
     firsts = [request.json["prompt"][0] for request in server.requests]
     assert firsts == [0, 0, 100, 100, 200, 200, 300, 300, 400, 400, 500, 500]
 
 
 async def test_a_turn_is_asked_with_everything_said_so_far() -> None:
     """Fault 25: prompt of turn k + 1 = prompt of turn k + the live answer's ids + new user ids."""
-    result, server = await play(chats(2, turns=3), answer_well)
+    result, server = await closed(chats(2, turns=3), answer_well)
     assert statuses(result) == {"completed": 6}
     second, third = result.prompts[1], result.prompts[2]
     assert second == (0, 1, *(2, 3), 10, 11)
     assert third == (*second, *(6, 7), 20, 21)
     assert [record.sent_prompt_tokens for record in result.records] == [2, 6, 10] * 2
-    assert sorted(tuple(r.json["prompt"]) for r in server.requests) == sorted(result.prompts.values())
+    assert sorted(tuple(r.json["prompt"]) for r in server.requests) == sorted(
+        map(tuple, result.prompts.values())
+    )
 
 
 async def test_turns_need_token_ids() -> None:
@@ -107,11 +86,11 @@ async def test_turns_need_token_ids() -> None:
         await out.event(event)
         await out.end_stream()
 
-    result, server = await play(chats(1, turns=3), handle)
+    result, server = await closed(chats(1, turns=3), handle)
     assert [record.status for record in result.records] == ["completed", "failed", "cancelled"]
     assert "doesn't return token ids" in str(result.records[1].error)
     assert len(server.requests) == 1
-    result, _ = await play(chats(2), handle)
+    result, _ = await closed(chats(2), handle)
     assert statuses(result) == {"completed": 2}
 
 
@@ -124,7 +103,7 @@ async def test_a_failed_turn_ends_its_conversation_only() -> None:
         else:
             await answer_well(request, out)
 
-    result, _ = await play(chats(3, turns=3), handle)
+    result, _ = await closed(chats(3, turns=3), handle)
     assert [r.status for r in result.records if r.conversation == 1] == ["completed", "failed", "cancelled"]
     assert result.records[4].error == "HTTP 500: boom"
     assert result.records[5].error == "not sent: turn 2 failed: HTTP 500: boom"
@@ -142,45 +121,8 @@ async def test_failures_of_single_requests_do_not_stop_the_loop() -> None:
         else:
             await answer_well(request, out)
 
-    result, _ = await play(chats(8), handle)
+    result, _ = await closed(chats(8), handle)
     assert statuses(result) == {"completed": 4, "failed": 4}
-
-
-async def drop_mid_stream(request: Request, out: Out) -> None:
-    await out.start_stream()
-    await out.event(token([1]))
-    await out.reset()
-
-
-async def refuse(request: Request, out: Out) -> None:
-    await out.whole(503, {"error": {"message": "busy"}})
-
-
-async def say_nothing(request: Request, out: Out) -> None:
-    await out.start_stream()
-    await out.end_stream()
-
-
-async def break_in_the_stream(request: Request, out: Out) -> None:
-    await out.start_stream()
-    await out.event(token([1]))
-    await out.event({"error": {"message": "lost the GPU"}})
-    await out.end_stream()
-
-
-async def talk_rubbish(request: Request, out: Out) -> None:
-    await out.raw(b"\x16\x03\x01 no HTTP\r\n\r\n")
-
-
-BEHAVIOURS = (
-    answer_well,
-    drop_mid_stream,
-    refuse,
-    say_nothing,
-    break_in_the_stream,
-    talk_rubbish,
-    Out.hang_up,
-)
 
 
 @given(st.lists(st.sampled_from(range(len(BEHAVIOURS))), min_size=12, max_size=12), st.integers(1, 5))
@@ -191,8 +133,7 @@ def test_whatever_the_server_does_each_request_has_one_true_record(
     """Any mixture of faults: one record each, an error exactly when not completed, stamps in order."""
 
     async def handle(request: Request, out: Out) -> None:
-        behave = BEHAVIOURS[kinds[request.json["prompt"][-1] // 10 % 12]]
-        await (out.hang_up() if behave is Out.hang_up else behave(request, out))
+        await BEHAVIOURS[kinds[request.json["prompt"][-1] // 10 % 12]](request, out)
 
     workload = Workload(
         kind="test",
@@ -201,7 +142,7 @@ def test_whatever_the_server_does_each_request_has_one_true_record(
             for c in range(6)
         ),
     )
-    result, _ = asyncio.run(play(workload, handle, max_concurrency=concurrency))
+    result, _ = asyncio.run(closed(workload, handle, max_concurrency=concurrency))
     assert [record.prompt for record in result.records] == list(range(12))
     assert result.stopped is None
     for record in result.records:
@@ -230,7 +171,7 @@ async def test_a_dead_server_stops_the_loop() -> None:
     dying_tasks: list[asyncio.Task[None]] = []
     async with ScriptedServer(handle) as server, ServerClient(server.url) as client:
         dying.append(server)
-        result = await asyncio.wait_for(run_closed_loop(chats(40), client, max_concurrency=2), 20)
+        result = await asyncio.wait_for(play(chats(40), client, LoadSpec(max_concurrency=2), seed=0), 20)
         await asyncio.gather(*dying_tasks)
     counted = statuses(result)
     assert sum(counted.values()) == 40
@@ -259,7 +200,7 @@ async def test_a_stop_gives_up_what_is_in_flight() -> None:
         nonlocal done
         done = so_far
 
-    result, _ = await play(
+    result, _ = await closed(
         chats(6, turns=2), hold, max_concurrency=2, should_stop=lambda: done >= 4, on_progress=progress
     )
     assert statuses(result) == {"completed": 4, "cancelled": 8}
@@ -278,7 +219,7 @@ async def test_a_cancelled_loop_returns_what_it_has() -> None:
             done.set()
 
     async def bench() -> LoadResult:
-        result, _ = await play(chats(6), hold, max_concurrency=2, on_progress=progress)
+        result, _ = await closed(chats(6), hold, max_concurrency=2, on_progress=progress)
         await asyncio.sleep(0)  # saving may wait: the cancellation was taken
         return result
 
@@ -295,7 +236,7 @@ async def test_a_cancelled_loop_returns_what_it_has() -> None:
 
 async def test_cancelled_before_it_began() -> None:
     """A loop cancelled at once still has a record for each request."""
-    task = asyncio.create_task(play(chats(3), hold))
+    task = asyncio.create_task(closed(chats(3), hold))
     await asyncio.sleep(0.02)
     task.cancel()
     result, _ = await asyncio.wait_for(task, 10)
@@ -309,16 +250,22 @@ async def test_our_own_fault_is_not_made_a_record() -> None:
         raise RuntimeError("in the progress bar")
 
     with pytest.raises(RuntimeError, match="progress bar"):
-        await play(chats(6), answer_well, on_progress=broken)
+        await closed(chats(6), answer_well, on_progress=broken)
 
 
 async def test_no_concurrency_is_refused() -> None:
     """A loop of nobody would wait for ever."""
     with pytest.raises(UsageError, match="give 1 or more"):
-        await play(chats(1), answer_well, max_concurrency=0)
+        await closed(chats(1), answer_well, max_concurrency=0)
 
 
 async def test_an_empty_workload_is_over_at_once() -> None:
     """Nothing to do is no fault."""
-    result, _ = await play(chats(0), answer_well)
+    result, _ = await closed(chats(0), answer_well)
     assert result == LoadResult(records=(), prompts={}, stopped=None)
+
+
+async def test_a_result_of_many_records_has_a_short_repr() -> None:
+    """asyncio takes the repr of a task's result: with 100,000 records in it that would last seconds."""
+    result, _ = await closed(chats(20), answer_well)
+    assert repr(result) == "LoadResult(stopped=None, planned=20)"
