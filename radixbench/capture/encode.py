@@ -7,7 +7,7 @@ even where it equals a default, so that a later default can't change old evidenc
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from math import isfinite
@@ -15,10 +15,11 @@ from typing import Any
 
 import orjson
 
-from radixbench.capture.model import Capture, Run
+from radixbench.capture.model import Capture, PromptTree, Run
+from radixbench.capture.tables import NODES, RUN_TABLES
 from radixbench.scenario.load import dump
 
-_RUN_TABLES = ("requests", "steps", "finishes", "gpu")
+_AS_IS = frozenset((int, str, bool, type(None)))
 
 
 def encode(capture: Capture) -> Iterator[bytes]:
@@ -31,6 +32,10 @@ def encode(capture: Capture) -> Iterator[bytes]:
         "planned_runs": capture.planned_runs,
         "interrupted": capture.interrupted,
     }
+    for key in ("calibration", "failures"):
+        value = getattr(capture, key)
+        if value:
+            head[key] = plain(value)
     yield b"{\n"
     for key, value in head.items():
         yield b"%b: %b,\n" % (_text(key), _text(value))
@@ -43,17 +48,35 @@ def encode(capture: Capture) -> Iterator[bytes]:
 
 def _run(run: Run) -> Iterator[bytes]:
     yield b"{\n"
-    head = plain(run, skip=_RUN_TABLES)
-    yield b",\n".join(b"%b: %b" % (_text(key), _text(value)) for key, value in head.items())
-    for key in _RUN_TABLES:
-        records = getattr(run, key)
-        if not records:
-            continue
-        yield b",\n%b: [\n" % _text(key)
-        for index, record in enumerate(records):
-            yield (b",\n" if index else b"") + _text(plain(record))
-        yield b"\n]"
+    head = plain(run, skip=("prompts", *RUN_TABLES))
+    for key, value in head.items():
+        yield b"%b: %b,\n" % (_text(key), _text(value))
+    yield b'"prompts": '
+    yield from _tree(run.prompts)
+    for name in RUN_TABLES:
+        if records := getattr(run, name):
+            yield b",\n"
+            yield from _table(name, records)
     yield b"\n}"
+
+
+def _tree(tree: PromptTree) -> Iterator[bytes]:
+    yield b"{\n"
+    if tree.nodes:
+        yield from _table(NODES, tree.nodes)
+    else:
+        yield b'"nodes": [\n]'
+    for key, value in plain(tree, skip=(NODES,)).items():
+        yield b",\n%b: %b" % (_text(key), _text(value))
+    yield b"\n}"
+
+
+def _table(name: str, records: Sequence[Any]) -> Iterator[bytes]:
+    """A table with at least one record."""
+    yield b"%b: [\n" % _text(name)
+    for index, record in enumerate(records):
+        yield (b",\n" if index else b"") + _text(plain(record))
+    yield b"\n]"
 
 
 @cache
@@ -73,7 +96,7 @@ def plain(value: Any, *, skip: tuple[str, ...] = ()) -> Any:
     """
     if is_dataclass(value) and not isinstance(value, type):
         return {
-            name: plain(item)
+            name: item if type(item) in _AS_IS else plain(item)
             for name, absent in _absent_values(type(value)).items()
             if name not in skip and (item := getattr(value, name)) != absent
         }

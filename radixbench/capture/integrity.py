@@ -73,7 +73,7 @@ def _tree_flaws(tree: PromptTree) -> Iterator[Flaw]:
             yield Flaw(f"prompts.nodes[{index}].len", f"must be at least 1, not {node.len}")
         if node.parent is not None and not 0 <= node.parent < index:
             yield Flaw(f"prompts.nodes[{index}].parent", f"{node.parent} is no earlier node")
-    for name, ends in (("prompts", tree.prompts), ("sequences", tree.sequences)):
+    for name, ends in (("prompts", tree.prompts), ("sequences", tree.sequences), ("held", tree.held)):
         for index, end in enumerate(ends):
             if end is not None and not 0 <= end < len(tree.nodes):
                 yield Flaw(f"prompts.{name}[{index}]", f"{end} is no node of {len(tree.nodes)}")

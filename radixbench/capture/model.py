@@ -10,19 +10,24 @@ from typing import Any, Literal
 
 from radixbench.clock import ClockAnchor
 from radixbench.records import (
+    Calibration,
+    ClientRecord,
+    CorpusRecord,
     FinishRecord,
     GpuSample,
+    LogTotals,
     Mode,
     RequestRecord,
+    ServerCounters,
     StepRecord,
     TelemetryInfo,
 )
-from radixbench.scenario.model import Scenario
+from radixbench.scenario.model import OffMode, Scenario
 
 SCHEMA: Literal["radixbench.capture/1"] = "radixbench.capture/1"
 
 RunStatus = Literal["completed", "incomplete", "failed"]
-CellValue = int | str
+CellValue = int | float | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +46,35 @@ class PromptTree:
     ``prompts[i]`` is the node at which the prompt of request i (by its ``prompt`` number) ends;
     ``sequences[i]`` the node at which prompt + answer ends, ``None`` without a known answer. The length of the common prefix
     of any two of them is the depth of their lowest common ancestor, in tokens, so sharing at any
-    page size follows.
+    page size follows. ``held`` are nodes whose whole path was in the cache before the first request (primed or warm).
     """
 
     nodes: tuple[PrefixNode, ...]
     prompts: tuple[int | None, ...]
     sequences: tuple[int | None, ...]
+    held: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One question put to a server about its cache: ``held`` is ``None`` where the server doesn't tell."""
+
+    name: str
+    held: bool | None
+    detail: str
 
 
 @dataclass(frozen=True, slots=True)
 class ProtocolRecord:
     """What was done so that the cache was in the declared state, and what proves it.
 
-    ``verified`` is ``None`` when the server doesn't tell; ``evidence`` says in words what was seen.
+    ``verified`` is ``None`` when the server doesn't tell; ``evidence`` says in words what was seen, ``checks``
+    one by one. ``off_mode`` is how an arm without reuse came about: by a server that was started without its
+    cache, by a salt of its own on every request, or by a flush before every request.
+    ``priming_requests`` and ``primed_tokens`` are what was sent to fill the cache; ``flush_waited_ns`` is the time
+    until the server agreed to flush, ``flush_tiers`` the tiers behind the device it was told to drop.
+    ``ledger_repeats`` counts measured prompts whose first page this server had been sent since its last proved
+    flush, outside of the run; how many it was ever sent stands in the check ``ledger``.
     """
 
     declared: Literal["off", "cold", "primed", "warm"]
@@ -64,6 +85,13 @@ class ProtocolRecord:
     flush_body: str | None
     probe_cached_tokens: int | None
     evidence: str
+    off_mode: OffMode | None = None
+    priming_requests: int = 0
+    primed_tokens: int = 0
+    flush_waited_ns: int = 0
+    flush_tiers: tuple[str, ...] = ()
+    ledger_repeats: int = 0
+    checks: tuple[Check, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +136,20 @@ class Run:
     finishes: tuple[FinishRecord, ...] = ()
     gpu: tuple[GpuSample, ...] = ()
     steps_complete: bool = True
+    client: ClientRecord | None = None
+    counters: ServerCounters | None = None
+    log: LogTotals | None = None
+    corpus: CorpusRecord | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CellFailure:
+    """A run that left nothing to keep, and why; a resumed sweep tries it again."""
+
+    cell: dict[str, CellValue]
+    seed: int
+    mode: Mode
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,4 +184,6 @@ class Capture:
     planned_runs: int
     interrupted: bool = False
     runs: tuple[Run, ...] = ()
+    calibration: Calibration | None = None
+    failures: tuple[CellFailure, ...] = ()
     schema: Literal["radixbench.capture/1"] = SCHEMA

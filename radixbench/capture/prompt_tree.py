@@ -1,14 +1,14 @@
 """Which tokens a run's prompts and answers share, kept without the tokens.
 
-The sequences are sorted as bytes, so that each shares most with its neighbour, and one pass over the
-sorted list builds the compressed tree. Only its rightmost path, held on a stack, can still change. A
-node ends where sequences part, and where a prompt or an answer ends:
+Sequences enter a compressed tree one after the other. It holds every distinct run of tokens once, so that a
+conversation of many turns costs its last prompt, and a prompt that is made while it is read is read once.
+A node ends where sequences part, and where a prompt, an answer or something held beforehand ends:
 
     A B C D                   A B ─┬─ C D
     A B E          →               └─ E ── F
     A B E F
 
-Nodes are numbered by the sorted sequences, parents before children: equal sequences give equal
+Nodes are numbered in the order of the tokens' bytes, parents before children: equal sequences give equal
 trees, whatever the order of the requests.
 """
 
@@ -16,9 +16,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -29,33 +27,35 @@ _TOKEN_BYTES: Bytes = 4
 
 
 def build_prompt_tree(
-    prompts: Sequence[Sequence[int] | None], outputs: Sequence[Sequence[int] | None]
+    prompts: Sequence[Sequence[int] | None],
+    outputs: Sequence[Sequence[int] | None],
+    held: Iterable[Sequence[int]] = (),
 ) -> PromptTree:
     """The prefix tree over every prompt and every prompt followed by its answer.
 
-    ``prompts[i]`` and ``outputs[i]`` are the token ids (below 2³¹) of the request with prompt number i.
-    An unknown prompt has no node, an unknown answer no sequence node. A prompt of no tokens would end
-    at the root, which is no node, and counts as unknown.
+    ``prompts[i]`` and ``outputs[i]`` are the token ids (below 2³¹) of the request with prompt number i; a length
+    and an iterator are enough. ``held`` are sequences that were in the cache before the first request. An unknown
+    prompt has no node, an unknown answer no sequence node. A prompt of no tokens would end at the root, which
+    is no node, and counts as unknown.
     """
     if len(prompts) != len(outputs):
         raise ValueError(f"{len(prompts)} prompts but {len(outputs)} outputs")
-    paths = sorted(
-        (
-            _Path(_encode(prompt) + _encode(output or ()), len(prompt), index, output is not None)
-            for index, (prompt, output) in enumerate(zip(prompts, outputs, strict=True))
-            if prompt is not None and len(prompt) > 0
-        ),
-        key=lambda path: (path.key, path.prompt_len),
+    root = _Node(None, b"")
+    ends: list[_Node | None] = []
+    wholes: list[_Node | None] = []
+    for prompt, output in zip(prompts, outputs, strict=True):
+        known = prompt is not None and len(prompt) > 0
+        end = _grow(root, _encode(prompt)) if known and prompt is not None else None
+        ends.append(end)
+        wholes.append(None if end is None or output is None else _grow(end, _encode(output)))
+    kept = [_grow(root, _encode(sequence)) for sequence in held if len(sequence) > 0]
+    nodes = tuple(_numbered(root))
+    return PromptTree(
+        nodes,
+        tuple(None if node is None else node.number for node in ends),
+        tuple(None if node is None else node.number for node in wholes),
+        tuple(sorted({node.number for node in kept})),
     )
-    builder = _Builder(paths)
-    ends = [builder.add(rank) for rank in range(len(paths))]
-    number = builder.numbering()
-    prompt_nodes: list[int | None] = [None] * len(prompts)
-    sequence_nodes: list[int | None] = [None] * len(prompts)
-    for path, end in zip(paths, ends, strict=True):
-        prompt_nodes[path.index] = number[end.prompt]
-        sequence_nodes[path.index] = number[end.sequence] if path.answered else None
-    return PromptTree(builder.nodes(number), tuple(prompt_nodes), tuple(sequence_nodes))
 
 
 def depths(tree: PromptTree) -> tuple[Tokens, ...]:
@@ -87,20 +87,19 @@ def common_prefix(tree: PromptTree, node_a: int, node_b: int) -> Tokens:
     return depth(tree, a)
 
 
-@dataclass(frozen=True, slots=True)
-class _Path:
-    """One request's prompt and answer as bytes; ``prompt_len`` tokens of them are the prompt."""
+class _Node:
+    """``run``: the bytes of the tokens after ``parent``; children by their first token's bytes.
 
-    key: bytes
-    prompt_len: Tokens
-    index: int
-    answered: bool
+    A node never moves: a split puts a new one above it, so that whoever ended here still does.
+    """
 
+    __slots__ = ("children", "number", "parent", "run")
 
-@dataclass(frozen=True, slots=True)
-class _Ends:
-    prompt: int
-    sequence: int
+    def __init__(self, parent: _Node | None, run: bytes) -> None:
+        self.parent = parent
+        self.run = run
+        self.children: dict[bytes, _Node] | None = None
+        self.number = -1
 
 
 def _encode(tokens: Sequence[int]) -> bytes:
@@ -108,92 +107,57 @@ def _encode(tokens: Sequence[int]) -> bytes:
     return np.frombuffer(array("i", tokens), dtype=np.intc).astype("<i4", copy=False).tobytes()
 
 
-def _common_tokens(a: bytes, b: bytes) -> Tokens:
-    size = min(len(a), len(b))
-    if a[:size] == b[:size]:
-        return size // _TOKEN_BYTES
-    differs = np.frombuffer(a[:size], dtype="<i4") != np.frombuffer(b[:size], dtype="<i4")
-    return int(differs.argmax())
+def _grow(node: _Node, key: bytes) -> _Node:
+    """The node in which ``key`` ends when it is followed down from ``node``, made where there is none."""
+    position = 0
+    while position < len(key):
+        first = key[position : position + _TOKEN_BYTES]
+        child = None if node.children is None else node.children.get(first)
+        if child is None:
+            return _adopt(node, _Node(node, key[position:]))
+        if not key.startswith(child.run, position):
+            child = _split(child, _common_bytes(child.run, key, position))
+        position += len(child.run)
+        node = child
+    return node
 
 
-@dataclass(slots=True)
-class _Builder:
-    """The growing tree. Node n holds tokens ``start[n]`` to ``end[n]`` of the path ``owner[n]``.
+def _adopt(parent: _Node, child: _Node) -> _Node:
+    if parent.children is None:
+        parent.children = {}
+    parent.children[child.run[:_TOKEN_BYTES]] = child
+    return child
 
-    ``stack`` is the path added last, from the root down.
-    """
 
-    paths: Sequence[_Path]
-    parent: list[int | None] = field(default_factory=list)
-    start: list[Tokens] = field(default_factory=list)
-    end: list[Tokens] = field(default_factory=list)
-    owner: list[int] = field(default_factory=list)
-    stack: list[int] = field(default_factory=list)
+def _split(node: _Node, at: Bytes) -> _Node:
+    """The new node that takes the first ``at`` bytes of ``node``, which keeps the rest below it."""
+    assert node.parent is not None, "the root holds no tokens to split"
+    upper = _adopt(node.parent, _Node(node.parent, node.run[:at]))
+    node.parent, node.run = upper, node.run[at:]
+    _adopt(upper, node)
+    return upper
 
-    def add(self, rank: int) -> _Ends:
-        """Add the next path in sorted order; tell where its prompt and its whole sequence end."""
-        path = self.paths[rank]
-        shared = _common_tokens(self.paths[rank - 1].key, path.key) if rank else 0
-        prompt = self._end_at(path.prompt_len) if path.prompt_len <= shared else None
-        self._cut_back(shared)
-        if prompt is None:
-            prompt = self._grow(path.prompt_len, rank)
-        return _Ends(prompt, self._grow(len(path.key) // _TOKEN_BYTES, rank))
 
-    def numbering(self) -> list[int]:
-        """The final number of each node: by owner, then by depth."""
-        order = sorted(range(len(self.owner)), key=lambda node: (self.owner[node], self.end[node]))
-        number = [0] * len(order)
-        for place, node in enumerate(order):
-            number[node] = place
-        return number
+def _common_bytes(run: bytes, key: bytes, position: int) -> Bytes:
+    """How many bytes of whole tokens ``run`` shares with ``key`` from ``position`` on, where they part."""
+    size = min(len(run), len(key) - position)
+    ours = np.frombuffer(run, dtype="<i4", count=size // _TOKEN_BYTES)
+    theirs = np.frombuffer(key, dtype="<i4", count=size // _TOKEN_BYTES, offset=position)
+    differs = ours != theirs
+    return int(differs.argmax()) * _TOKEN_BYTES if differs.any() else size
 
-    def nodes(self, number: Sequence[int]) -> tuple[PrefixNode, ...]:
-        """All nodes in the order of their numbers, each with the hash of its own tokens."""
-        order = sorted(range(len(number)), key=number.__getitem__)
-        return tuple(self._node(node, number) for node in order)
 
-    def _node(self, node: int, number: Sequence[int]) -> PrefixNode:
-        key = memoryview(self.paths[self.owner[node]].key)
-        own = key[self.start[node] * _TOKEN_BYTES : self.end[node] * _TOKEN_BYTES]
-        parent = self.parent[node]
-        return PrefixNode(
-            parent=None if parent is None else number[parent],
-            len=self.end[node] - self.start[node],
-            sha256=hashlib.sha256(own).hexdigest(),
-        )
-
-    def _grow(self, end: Tokens, owner: int) -> int:
-        """The node that ends at ``end``, below the top of the stack or the top itself."""
-        top = self.stack[-1] if self.stack else None
-        start = 0 if top is None else self.end[top]
-        if top is not None and start == end:
-            return top
-        node = self._new(top, start, end, owner)
-        self.stack.append(node)
-        return node
-
-    def _cut_back(self, tokens: Tokens) -> None:
-        """Leave on the stack what lies within the first ``tokens``, splitting a node across that line."""
-        if self.stack and self.end[self.stack[-1]] > tokens > 0:
-            self._end_at(tokens)
-        while self.stack and self.end[self.stack[-1]] > tokens:
-            self.stack.pop()
-
-    def _end_at(self, tokens: Tokens) -> int:
-        """The node of the stack that ends after ``tokens``, made by a split if there is none."""
-        place = bisect_left(self.stack, tokens, key=self.end.__getitem__)
-        below = self.stack[place]
-        if self.end[below] == tokens:
-            return below
-        middle = self._new(self.parent[below], self.start[below], tokens, self.owner[below])
-        self.parent[below], self.start[below] = middle, tokens
-        self.stack.insert(place, middle)
-        return middle
-
-    def _new(self, parent: int | None, start: Tokens, end: Tokens, owner: int) -> int:
-        self.parent.append(parent)
-        self.start.append(start)
-        self.end.append(end)
-        self.owner.append(owner)
-        return len(self.owner) - 1
+def _numbered(root: _Node) -> Iterator[PrefixNode]:
+    """All nodes, parents before children, siblings by their bytes; gives each its number and frees its tokens."""
+    number = 0
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.parent is not None:
+            node.number, number = number, number + 1
+            above = node.parent.number if node.parent.parent is not None else None
+            yield PrefixNode(above, len(node.run) // _TOKEN_BYTES, hashlib.sha256(node.run).hexdigest())
+            node.run = b""
+        if node.children is not None:
+            stack.extend(node.children[first] for first in sorted(node.children, reverse=True))
+            node.children = None

@@ -1,33 +1,38 @@
 """Captures on disk: strict when read, atomic when written, compressed by file name.
 
 Unknown keys, wrong types, NaN and records that contradict each other are refused in one line with the
-JSON path (``runs[0].requests[3].cached_tokens``). Writing streams; reading takes about five times the
-memory of the file's text.
+JSON path (``runs[0].requests[3].cached_tokens``). Writing streams, and so does reading what we wrote: a file
+in another layout is decoded in one piece, which takes about five times the memory of its text.
 """
 
 from __future__ import annotations
 
+import gc
 import gzip
-import json
+import io
 import zlib
-from collections.abc import Iterable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from functools import cache
-from math import isfinite
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import zstandard
 from pydantic import ConfigDict, TypeAdapter, ValidationError
-from pydantic_core import ErrorDetails, SchemaValidator, from_json
+from pydantic_core import SchemaValidator, from_json
+from pydantic_core.core_schema import no_info_after_validator_function
 
+from radixbench.capture import tables
 from radixbench.capture.encode import encode
 from radixbench.capture.integrity import first_flaw
-from radixbench.capture.model import SCHEMA, Capture
+from radixbench.capture.model import SCHEMA, Capture, PrefixNode
 from radixbench.capture.output import check_writable, expected_bytes, replacing
+from radixbench.capture.refusal import BY_HAND, CUT_OFF, refused, unreadable
 from radixbench.capture.upgrade import upgrade
 from radixbench.errors import CaptureError
-from radixbench.scenario.check import KeyPath, key_text
+from radixbench.records import FinishRecord, GpuSample, RequestRecord, StepRecord
+from radixbench.units import Bytes
 
 __all__ = ["check_writable", "expected_bytes", "json_schema", "load", "save"]
 
@@ -36,6 +41,16 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _GZIP_LEVEL = 6
 _ZSTD_LEVEL = 6
+_BLOCK: Bytes = 1 << 20
+_Kept = Mapping[str, Callable[[Any], Any]]
+_DAMAGED = (EOFError, OSError, zlib.error, zstandard.ZstdError)
+_RECORDS = {
+    "requests": RequestRecord,
+    "steps": StepRecord,
+    "finishes": FinishRecord,
+    "gpu": GpuSample,
+    tables.NODES: PrefixNode,
+}
 
 
 def save(capture: Capture, path: Path) -> None:
@@ -51,14 +66,11 @@ def save(capture: Capture, path: Path) -> None:
 
 def load(path: Path) -> Capture:
     """Read a capture of any released schema; raises ``CaptureError`` for anything else."""
-    document = upgrade(_parse(_read(path), path), str(path))
-    try:
-        capture: Capture = _validator().validate_python((document,))[0]
-    except ValidationError as error:
-        raise _refusal(error, document, path) from None
+    with _uncollected():
+        capture = _by_tables(path) or _in_one_piece(path)
     flaw = first_flaw(capture)
     if flaw is not None:
-        raise CaptureError(f"{path}: {flaw.where}: {flaw.text}", remedy=_BY_HAND)
+        raise CaptureError(f"{path}: {flaw.where}: {flaw.text}", remedy=BY_HAND)
     return capture
 
 
@@ -71,8 +83,48 @@ def json_schema() -> dict[str, Any]:
     return head | {"$ref": "#/$defs/Capture", "$defs": definitions}
 
 
-_BY_HAND = "captures are evidence and not edited by hand: restore the file or measure again"
-_CUT_OFF = "copy or fetch it again"
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Decoding makes millions of objects and no cycle among them: the collector would only walk them."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _by_tables(path: Path) -> Capture | None:
+    """A capture of the present schema in the layout it is written in; ``None`` for whatever else it may be."""
+    try:
+        with _opened(path) as stream:
+            frame = tables.split(stream, _decoders())
+        document = from_json(frame.text, allow_inf_nan=False, cache_strings="keys")
+        if document["schema"] != SCHEMA:
+            return None
+        names = tables.places(document)
+        if names is None or [name for held in names for name in held] != [t.name for t in frame.tables]:
+            return None
+        capture: Capture = _validator().validate_python((document,))[0]
+    except (ValueError, LookupError, TypeError, AttributeError, *_DAMAGED):
+        return None  # whoever reads it in one piece says what is wrong
+    return replace(capture, runs=tables.filled(capture.runs, names, frame.tables))
+
+
+def _in_one_piece(path: Path) -> Capture:
+    data = _read(path)
+    try:
+        # Pydantic's parser needs no tree of its own beside the plain data, as faster ones do.
+        plain = from_json(data, allow_inf_nan=False, cache_strings="keys")
+    except ValueError as error:
+        raise unreadable(data, str(error), path) from None
+    document = upgrade(plain, str(path))
+    try:
+        capture: Capture = _validator().validate_python((document,))[0]
+    except ValidationError as error:
+        raise refused(error, document, path) from None
+    return capture
 
 
 def _compressed(file: BinaryIO, name: str) -> AbstractContextManager[BinaryIO]:
@@ -88,102 +140,58 @@ def _compressed(file: BinaryIO, name: str) -> AbstractContextManager[BinaryIO]:
 
 
 def _read(path: Path) -> bytes:
-    """The file's bytes, decompressed by what they are rather than by what the file is called."""
     try:
-        data = path.read_bytes()
+        file = path.open("rb")
     except OSError as error:
         raise CaptureError(f"{path}: can't be read: {error.strerror}", remedy="name a capture file") from None
+    file.close()
     try:
-        if data.startswith(_GZIP_MAGIC):
-            return gzip.decompress(data)
-        if data.startswith(_ZSTD_MAGIC):
-            return _unzstd(data)
-    except (EOFError, OSError, zlib.error, zstandard.ZstdError) as error:
-        raise CaptureError(f"{path}: is damaged or cut off: {error}", remedy=_CUT_OFF) from None
-    return data
+        with _opened(path) as stream:
+            return stream.read()
+    except _DAMAGED as error:
+        raise CaptureError(f"{path}: is damaged or cut off: {error}", remedy=CUT_OFF) from None
 
 
-def _unzstd(data: bytes) -> bytes:
-    """One whole frame; the library itself is content with part of one."""
-    frame = zstandard.ZstdDecompressor().decompressobj()
-    text = frame.decompress(data)
-    if not frame.eof or frame.unused_data:
-        raise EOFError("not one whole zstd frame")
-    return text
-
-
-def _parse(data: bytes, path: Path) -> object:
-    """Plain data; pydantic's parser needs no tree of its own beside it, as faster ones do."""
-    try:
-        return from_json(data, allow_inf_nan=False, cache_strings="keys")
-    except ValueError as error:
-        raise _unreadable(data, str(error), path) from None
-
-
-def _unreadable(data: bytes, reason: str, path: Path) -> CaptureError:
-    """Why this is not JSON: numbers that JSON doesn't have, a file cut off, or something else altogether."""
-    if not data.strip():
-        return CaptureError(f"{path}: the file is empty", remedy=_CUT_OFF)
-    try:
-        where = _not_finite(from_json(data, allow_inf_nan=True))
-    except ValueError:
-        where = None
-    if where is not None:
-        return CaptureError(f"{path}: {key_text(where)}: must be a finite number", remedy=_BY_HAND)
-    if reason.startswith("EOF"):
-        return CaptureError(f"{path}: is cut off: {reason}", remedy=_CUT_OFF)
-    return CaptureError(
-        f"{path}: is not JSON: {reason}",
-        remedy="give a capture that `radixbench sweep` or `radixbench run` wrote",
-    )
-
-
-def _not_finite(value: object, path: KeyPath = ()) -> KeyPath | None:
-    """Where a number in plain data is NaN or infinite."""
-    if isinstance(value, float):
-        return None if isfinite(value) else path
-    items: Iterable[tuple[str | int, object]] = ()
-    if isinstance(value, dict):
-        items = value.items()
-    elif isinstance(value, list):
-        items = enumerate(value)
-    found = (_not_finite(item, (*path, key)) for key, item in items)
-    return next((where for where in found if where is not None), None)
-
-
-def _refusal(error: ValidationError, document: object, path: Path) -> CaptureError:
-    """The first finding of strict decoding, an unknown key before what follows from it."""
-    found = error.errors(include_url=False)
-    first = min(found, key=lambda item: item["type"] != "unexpected_keyword_argument")
-    where = key_text(_within(document, first["loc"][1:]))
-    text = {
-        "unexpected_keyword_argument": "unknown key",
-        "missing": "this key is missing",
-        "dataclass_type": "must be an object",
-        "tuple_type": "must be a list",
-    }.get(first["type"]) or first["msg"].replace("Input should be", "must be")
-    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-    return CaptureError(f"{path}: {where}: {text}{_seen(first)}{more}", remedy=_BY_HAND)
-
-
-def _seen(found: ErrorDetails) -> str:
-    if found["type"] in ("unexpected_keyword_argument", "missing"):
-        return ""
-    text = json.dumps(found["input"], default=repr)
-    return f", not {text[:40]}{'…' if len(text) > 40 else ''}"
-
-
-def _within(document: object, path: KeyPath) -> KeyPath:
-    """The part of a finding's path that leads through the document, without pydantic's names of types."""
-    value = document
-    for depth, part in enumerate(path):
-        if isinstance(value, dict):
-            value = value.get(str(part))
-        elif isinstance(value, list) and isinstance(part, int):
-            value = value[part]
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """The file's text, decompressed by what the file is rather than by what it is called."""
+    with path.open("rb") as file:
+        magic = file.peek(4)
+        if magic.startswith(_GZIP_MAGIC):
+            with gzip.GzipFile(fileobj=file) as packed:
+                yield cast("BinaryIO", packed)
+        elif magic.startswith(_ZSTD_MAGIC):
+            yield io.BufferedReader(_Frame(file), _BLOCK)
         else:
-            return path[:depth]
-    return path
+            yield file
+
+
+class _Frame(io.RawIOBase):
+    """The text of one whole zstd frame; the library itself is content with part of one."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._frame = zstandard.ZstdDecompressor().decompressobj()
+        self._text = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, target: Any) -> int:
+        """Fill ``target`` as far as the next piece of the frame goes; raises ``EOFError`` for part of a frame."""
+        while not self._text:
+            data = self._file.read(_BLOCK)
+            if not data:
+                if not self._frame.eof or self._frame.unused_data:
+                    raise EOFError("not one whole zstd frame")
+                return 0
+            if self._frame.eof:
+                raise EOFError("not one whole zstd frame")
+            self._text = memoryview(self._frame.decompress(data))
+        size = min(len(target), len(self._text))
+        target[:size] = self._text[:size]
+        self._text = self._text[size:]
+        return size
 
 
 @cache
@@ -194,19 +202,46 @@ def _adapter() -> TypeAdapter[tuple[Capture]]:
 
 @cache
 def _validator() -> SchemaValidator:
-    """Strict about values, while a list may stand for a tuple and an object for a dataclass, as in JSON.
-
-    Pydantic's own strict JSON mode would do, but takes several times the memory on a large file.
-    """
     return SchemaValidator(_shaped_as_json(_adapter().core_schema))
 
 
-def _shaped_as_json(schema: Any) -> Any:
+def _decoders() -> dict[str, tables.Decode]:
+    """For each table what makes records of its plain data.
+
+    Token ids and chunk sizes repeat without end: what one reading decodes holds each of them once.
+    """
+    ids: dict[int, int] = {}
+    sizes: dict[tuple[int, ...], tuple[int, ...]] = {}
+    kept = {
+        "output_ids": lambda found: found and tuple(map(ids.setdefault, found, found)),
+        "chunk_tokens": lambda found: sizes.setdefault(found, found),
+    }
+    return {name: _decoder(kind, kept) for name, kind in _RECORDS.items()}
+
+
+def _decoder(kind: type, kept: _Kept) -> tables.Decode:
+    return SchemaValidator(_shaped_as_json(_records_adapter(kind).core_schema, kept)).validate_python
+
+
+@cache
+def _records_adapter(kind: type) -> TypeAdapter[Any]:
+    return TypeAdapter(tuple[kind, ...], config=_STRICT)  # type: ignore[valid-type]  # a type at run time only
+
+
+def _shaped_as_json(schema: Any, kept: _Kept | None = None) -> Any:
+    """Strict about values, while a list may stand for a tuple and an object for a dataclass, as in JSON.
+
+    Pydantic's own strict JSON mode would do, but takes several times the memory on a large file. ``kept`` says
+    what becomes of a field's value once it was found right.
+    """
     if isinstance(schema, dict):
-        shaped = {key: _shaped_as_json(value) for key, value in schema.items()}
+        shaped = {key: _shaped_as_json(value, kept) for key, value in schema.items()}
+        if kept and shaped.get("type") == "dataclass-field" and shaped["name"] in kept:
+            around = shaped["schema"] if shaped["schema"]["type"] == "default" else shaped
+            around["schema"] = no_info_after_validator_function(kept[shaped["name"]], around["schema"])
         return shaped | {"strict": False} if schema.get("type") in ("tuple", "dataclass") else shaped
     if isinstance(schema, (list, tuple)):
-        return type(schema)(_shaped_as_json(item) for item in schema)
+        return type(schema)(_shaped_as_json(item, kept) for item in schema)
     return schema
 
 

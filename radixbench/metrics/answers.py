@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from itertools import pairwise
+from operator import gt
 from typing import Literal
 
 from radixbench.capture.model import Run
@@ -85,7 +85,7 @@ def _time_fault(request: RequestRecord) -> Cause | None:
     first = request.chunk_ns[0]
     if first < request.due_ns or first < request.send_ns:
         return "impossible-times"
-    if any(later < earlier for earlier, later in pairwise(request.chunk_ns)):
+    if any(map(gt, request.chunk_ns, request.chunk_ns[1:])):
         return "impossible-times"
     return None
 

@@ -6,13 +6,20 @@ missing beside hits of the same run means 0; missing everywhere means unknown.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from radixbench.capture.model import Run
 from radixbench.metrics.answers import Answers, prompt_length
 from radixbench.metrics.definition import Measured
 from radixbench.metrics.figure import CacheAccount
-from radixbench.metrics.reuse import Reuse, expected_reuse
+from radixbench.metrics.prefixes import tree_depths
+from radixbench.metrics.pressure import pressure
+from radixbench.metrics.reuse import expected_reuse
+from radixbench.metrics.shortfall import most_in_flight, races, split
+from radixbench.metrics.turns import CountedRow, Totals, turn_accounts
 from radixbench.records import RequestRecord
 from radixbench.stats.sample import Absent
+from radixbench.units import Tokens
 
 
 def reported_cached(answers: Answers) -> tuple[int, ...] | Absent:
@@ -56,39 +63,63 @@ def page_size(run: Run) -> int:
 
 def cache_account(answers: Answers) -> CacheAccount:
     """The run's cached tokens beside the range an unlimited cache allows, in total and per turn."""
-    page = page_size(answers.run)
-    reuse = expected_reuse(answers.run, page)
+    run, page = answers.run, page_size(answers.run)
+    reuse = expected_reuse(run, page)
     cached = reported_cached(answers)
     per_request = [None] * len(answers.counted) if isinstance(cached, Absent) else cached
-    rows: list[_Row] = list(zip(answers.counted, per_request, strict=True))
-    prompt, known, low, high = _total(rows, reuse)
+    rows: list[CountedRow] = [
+        (request, tokens, reuse[request.prompt])
+        for request, tokens in zip(answers.counted, per_request, strict=True)
+    ]
+    prompt, known, low, high = _total(rows)
+    room = pressure(run, page)
+    possible = [(min(tokens, one.most), one) for _, tokens, one in rows if tokens is not None]
+    told = run.mode == "on" and known is not None and all(one.known for _, _, one in rows)
+    counted = sum(tokens for tokens, _ in possible)
     return CacheAccount(
         prompt_tokens=prompt,
         cached_tokens=known,
         expected_low=low,
         expected_high=high,
         page_size=page,
-        turns=_per_turn(rows, reuse),
+        turns=turn_accounts(run, rows, page, _total),
+        sharable=sum(one.sharable for _, _, one in rows),
+        efficiency=counted / high if told and high else None,
+        shortfall=split(possible, room, most_in_flight(run.requests)) if told else None,
+        first_arrivals=sum(one.first for _, _, one in rows),
+        raced=sum(one.raced for _, _, one in rows),
+        unknown=sum(request.cached_tokens is None for request in answers.counted),
+        impossible=_impossible(answers, rows, page),
+        upper_bound_only=room.exceeds_pool,
+        excess=0 if known is None else known - counted,
+        races=races(rows, tree_depths(run.prompts)),
+        pressure=room,
     )
 
 
-_Row = tuple[RequestRecord, int | None]
+def _impossible(answers: Answers, rows: Sequence[CountedRow], page: Tokens) -> int:
+    """Answers with more cached tokens than their prompt has, or than any order of requests allows.
+
+    Servers that count whole pages round up: that much is no contradiction.
+    """
+    absurd = sum(_more_than_prompt(request) for request in answers.completed)
+    return absurd + sum(
+        tokens is not None and tokens > -(-one.most // page) * page for _, tokens, one in rows
+    )
 
 
-def _per_turn(
-    rows: list[_Row], reuse: dict[int, Reuse]
-) -> tuple[tuple[int, int | None, int | None, int, int], ...]:
-    turns = sorted({request.turn for request, _ in rows})
-    if len(turns) < 2:
-        return ()
-    return tuple((turn, *_total([row for row in rows if row[0].turn == turn], reuse)) for turn in turns)
+def _more_than_prompt(request: RequestRecord) -> bool:
+    cached = request.cached_tokens
+    return cached is not None and not 0 <= cached <= prompt_length(request)
 
 
-def _total(rows: list[_Row], reuse: dict[int, Reuse]) -> tuple[int | None, int | None, int, int]:
+def _total(rows: Sequence[CountedRow]) -> Totals:
     if not rows:
         return None, None, 0, 0
-    prompt = sum(prompt_length(request) for request, _ in rows)
-    known = [cached for _, cached in rows if cached is not None]
-    expected = [reuse[request.prompt] for request, _ in rows]
-    low, high = sum(one.low for one in expected), sum(one.high for one in expected)
-    return prompt, sum(known) if known else None, low, high
+    known = [cached for _, cached, _ in rows if cached is not None]
+    return (
+        sum(prompt_length(request) for request, _, _ in rows),
+        sum(known) if known else None,
+        sum(one.low for _, _, one in rows),
+        sum(one.high for _, _, one in rows),
+    )

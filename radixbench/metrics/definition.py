@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from radixbench.metrics.answers import Answers
-from radixbench.metrics.figure import RunFigure
+from radixbench.metrics.figure import CacheAccount, RunFigure
 from radixbench.stats.sample import Absent
 
 Unit = Literal["s", "tokens/s", "requests/s", "ratio", "tokens"]
@@ -30,6 +30,7 @@ class Measured:
 class Metric:
     """One line of the registry.
 
+    ``compute`` takes it from the run's answers or, where it is none, ``explain`` from the account of cached tokens.
     ``better`` is ``None`` for a figure that explains and is no quality: it is compared as a difference,
     without a verdict. ``aggregate`` is the mean over runs. ``few`` is the number of values below which
     the figure of a run hangs on a handful of them. ``warning`` says how the figure is misread.
@@ -43,14 +44,19 @@ class Metric:
     better: Better | None
     aggregate: Aggregate
     formula: str
-    compute: Callable[[Answers], Measured]
+    compute: Callable[[Answers], Measured] | None = None
+    explain: Callable[[CacheAccount], Measured] | None = None
     few: int = 1
     warning: str | None = None
     like_modes_only: bool = False
 
-    def figure(self, answers: Answers) -> RunFigure:
+    def figure(self, answers: Answers, account: CacheAccount) -> RunFigure:
         """The metric's value in one run, or why there is none."""
-        measured = self.compute(answers)
+        if self.compute is not None:
+            measured = self.compute(answers)
+        else:
+            assert self.explain is not None, f"{self.name} is computed from nothing"
+            measured = self.explain(account)
         if isinstance(measured.value, Absent):
             return RunFigure(
                 metric=self.name, value=None, n_values=measured.n_values, reason=measured.value.reason

@@ -7,7 +7,9 @@ loop waiting for the client counts too. Ends are arrivals of events that carried
 from __future__ import annotations
 
 import itertools
+from array import array
 from collections.abc import Iterable
+from operator import lt, sub
 
 from radixbench.metrics.answers import Answers
 from radixbench.metrics.definition import Measured
@@ -15,6 +17,9 @@ from radixbench.records import RequestRecord
 from radixbench.stats.quantile import quantile
 from radixbench.stats.sample import Absent, Sample
 from radixbench.units import seconds
+
+COALESCED_SHARE = 0.1
+"""The share of chunks read together with the one before from which on no ITL is told."""
 
 
 def ttft(request: RequestRecord) -> float:
@@ -40,6 +45,9 @@ def itl(request: RequestRecord) -> list[float]:
 
     Events that were read at one go carry one stamp and count as one event: how they were spaced is unknown.
     """
+    stamps = request.chunk_ns
+    if set(request.chunk_tokens) == {1} and all(map(lt, stamps, stamps[1:])):  # as most answers come
+        return [seconds(gap) for gap in map(sub, stamps[1:], stamps)]
     events: dict[int, int] = {}
     for at, tokens in zip(request.chunk_ns, request.chunk_tokens, strict=True):
         if tokens > 0:
@@ -69,14 +77,30 @@ def tpot_quantile(answers: Answers, q: float) -> Measured:
 
 
 def itl_quantile(answers: Answers, q: float) -> Measured:
-    """A quantile of ITL over all gaps of the run, one per token."""
+    """A quantile of ITL over all gaps of the run, one per token; none where reads coalesced."""
+    client = answers.run.client
+    if client is not None and client.coalesced_chunks > COALESCED_SHARE * client.chunks:
+        return Measured(
+            Absent(
+                f"{client.coalesced_chunks:,} of {client.chunks:,} chunks were read together with the one before (more"
+                f" than {COALESCED_SHARE:.0%}): their spacing is unknown"
+            ),
+            0,
+        )
     gaps = (gap for request in answers.timed for gap in itl(request))
     why = "no answer came in 2 or more events" if answers.timed else answers.why_none
     return _quantile(gaps, q, why)
 
 
+def lateness_quantile(answers: Answers, q: float) -> Measured:
+    """A quantile of how long after its due time a request was sent; 0 in a closed loop."""
+    return _quantile(
+        (seconds(request.send_ns - request.due_ns) for request in answers.timed), q, answers.why_none
+    )
+
+
 def _quantile(values: Iterable[float], q: float, why_none: str) -> Measured:
-    sample = Sample(tuple(values))
+    sample = Sample(array("d", values))
     if not sample.values:
         return Measured(Absent(why_none), 0)
     return Measured(quantile(sample, q), len(sample))

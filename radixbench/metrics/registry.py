@@ -8,10 +8,11 @@ from __future__ import annotations
 from functools import partial
 
 from radixbench.errors import UsageError
-from radixbench.metrics import cache, latency, steps, throughput
+from radixbench.metrics import cache, efficiency, latency, phases, steps, throughput
 from radixbench.metrics.definition import Metric
 
 _WINDOW = "from the first send to the last token of the run"
+_STEADY = "from when all requests of the fullest moment have their first token to the first finish after the last send"
 _TTFT = "from when the request was due to the first event that carries a generated token"
 
 _TABLE = (
@@ -71,6 +72,33 @@ _TABLE = (
         compute=throughput.output_throughput,
     ),
     Metric(
+        name="steady_output_throughput",
+        title="Output throughput, steady",
+        unit="tokens/s",
+        better="higher",
+        aggregate="geometric",
+        formula=f"generated tokens of completed requests / time, both {_STEADY}",
+        compute=phases.steady_output_throughput,
+    ),
+    Metric(
+        name="peak_output_throughput",
+        title="Output throughput, peak",
+        unit="tokens/s",
+        better=None,
+        aggregate="arithmetic",
+        formula="generated tokens of completed requests / time, in the best of the run's equal parts of at least a second",
+        compute=phases.peak_output_throughput,
+    ),
+    Metric(
+        name="output_throughput_per_gpu",
+        title="Output throughput per GPU",
+        unit="tokens/s",
+        better=None,
+        aggregate="arithmetic",
+        formula="output throughput / GPUs by the server's arguments (tensor × pipeline × data parallel size)",
+        compute=throughput.output_throughput_per_gpu,
+    ),
+    Metric(
         name="input_throughput",
         title="Input throughput, nominal",
         unit="tokens/s",
@@ -126,6 +154,25 @@ _TABLE = (
         aggregate="arithmetic",
         formula="cached prompt tokens by the server's word, summed over the run's completed requests",
         compute=cache.cached_tokens,
+    ),
+    Metric(
+        name="hit_efficiency",
+        title="Hit efficiency",
+        unit="ratio",
+        better=None,
+        aggregate="arithmetic",
+        formula="cached tokens, as far as possible at all / the most an unlimited cache would have reused for these token ids, in whole pages",
+        explain=efficiency.hit_efficiency,
+    ),
+    Metric(
+        name="lateness_p99",
+        title="Lateness, p99",
+        unit="s",
+        better=None,
+        aggregate="arithmetic",
+        formula="99th percentile over requests of the time from when the request was due to its sending; 0 in a closed loop",
+        compute=partial(latency.lateness_quantile, q=0.99),
+        few=100,
     ),
     Metric(
         name="host_share",

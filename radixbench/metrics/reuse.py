@@ -1,15 +1,17 @@
 """What an unlimited cache would have reused for these exact prompts, sent in this order.
 
 The capture's prompt tree says which token runs are shared; a run of tokens is in the cache from the
-moment a request that holds it has been prefilled. Where requests are in flight together nobody
-outside the server knows who was first, so the answer is a range:
+moment a request that holds it has been prefilled, or from the beginning where priming put it there. Where
+requests are in flight together nobody outside the server knows who was first, so the answer is a range:
 
-    low   a prompt helps only requests sent after its first token arrived, an answer (minus its last
-          token, whose KV is never computed) only those sent after the response ended
-    high  everything sent earlier helps: as if requests ran one after the other in sending order
+    low       a prompt helps only requests sent after its first token arrived, an answer (minus its last
+              token, whose KV is never computed) only those sent after the response ended
+    high      everything sent earlier helps: as if requests ran one after the other in sending order
+    unpaged   the same at page size 1: what whole pages cost is the difference
+    most      whatever order the server works in: what was sent before this request's own first token
+    sharable  everything any other request of the run holds, or was held beforehand, before or after
 
-A match covers at most the prompt minus its last token, in whole pages. Walking stops at the first
-run already in the cache, so the cost grows with the nodes, not with pairs of requests.
+A match covers at most the prompt minus its last token, and ends at the first page that isn't there.
 """
 
 from __future__ import annotations
@@ -17,116 +19,154 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from radixbench.capture.model import PromptTree, Run
-from radixbench.errors import CaptureError
+from radixbench.metrics.answers import prompt_length
+from radixbench.metrics.prefixes import CachedPrefixes, Found, tree_depths
+from radixbench.records import RequestRecord
+from radixbench.units import Tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Reuse:
-    """Tokens one request could have found cached: surely, and at most."""
+    """Tokens one request could have found cached; low ≤ high ≤ unpaged ≤ most ≤ sharable.
 
-    low: int
-    high: int
+    ``met_at`` is the node of the prompt tree in which the earlier sent part ends, and ``known`` whether the prompt
+    is in the tree at all: one that isn't may have been cached from nothing to all but its last token.
+    """
+
+    low: Tokens
+    high: Tokens
+    unpaged: Tokens
+    most: Tokens
+    sharable: Tokens
+    met_at: int | None = None
+    known: bool = True
+
+    @property
+    def raced(self) -> bool:
+        """Some of it was sent earlier and perhaps not there yet."""
+        return self.known and self.low < self.high
+
+    @property
+    def first(self) -> bool:
+        """Some of what it shares nobody had sent before."""
+        return self.known and self.unpaged < self.sharable
 
 
-@dataclass(frozen=True, slots=True)
-class _Write:
-    """From ``at_ns`` on, the path to ``node`` but for its last ``but_last`` tokens is cached."""
-
-    at_ns: int
-    node: int
-    but_last: int
-
-
-def expected_reuse(run: Run, page_size: int) -> dict[int, Reuse]:
+def expected_reuse(run: Run, page_size: Tokens) -> dict[int, Reuse]:
     """By prompt number, for every request of the run that was sent."""
-    depths = _depths(run.prompts)
-    low = _pessimistic(run, depths, page_size)
-    high = _optimistic(run, depths, page_size)
-    return {prompt: Reuse(low=low[prompt], high=high[prompt]) for prompt in low}
+    return _Play(run, page_size).levels()
 
 
-class _Cached:
-    """How many tokens of each node's run are in the cache; ancestors of a cached token always are."""
-
-    def __init__(self, tree: PromptTree, depths: list[int]) -> None:
-        self._nodes = tree.nodes
-        self._depths = depths
-        self._held = [0] * len(tree.nodes)
-
-    def match(self, node: int) -> int:
-        """Tokens from the root that the path to ``node`` finds cached."""
-        at: int | None = node
-        while at is not None:
-            if self._held[at] > 0:
-                return self._depths[at] - self._nodes[at].len + self._held[at]
-            at = self._nodes[at].parent
-        return 0
-
-    def write(self, node: int, but_last: int) -> None:
-        """Cache the path to ``node`` except its last ``but_last`` tokens."""
-        at: int | None = node
-        while at is not None:
-            kept = self._nodes[at].len - but_last
-            if kept > 0:
-                if self._held[at] >= kept:
-                    return
-                self._held[at] = kept
-            but_last = max(0, -kept)
-            at = self._nodes[at].parent
+def prompt_only_reuse(run: Run, page_size: Tokens) -> dict[int, Tokens]:
+    """The upper end of the range for a cache that keeps prompts and forgets answers; 0 for unknown prompts."""
+    return _Play(run, page_size).without_answers()
 
 
-def _depths(tree: PromptTree) -> list[int]:
-    depths: list[int] = []
-    for index, node in enumerate(tree.nodes):
-        if node.parent is not None and not 0 <= node.parent < index:
-            raise CaptureError(f"prompt tree: node {index} stands before its parent {node.parent}")
-        depths.append(node.len + (0 if node.parent is None else depths[node.parent]))
-    return depths
-
-
-def _usable(match: int, prompt_len: int, page_size: int) -> int:
-    return max(0, min(match, prompt_len - 1)) // page_size * page_size
-
-
-def _ends(run: Run, prompt: int) -> tuple[int | None, int | None]:
+def _ends(tree: PromptTree, number: int) -> tuple[int | None, int | None]:
     """The nodes at which a request's prompt, and its prompt with the answer, end."""
-    tree = run.prompts
-    at = tree.prompts[prompt] if prompt < len(tree.prompts) else None
-    return at, tree.sequences[prompt] if prompt < len(tree.sequences) else None
+    at = tree.prompts[number] if number < len(tree.prompts) else None
+    return at, tree.sequences[number] if number < len(tree.sequences) else None
 
 
-def _pessimistic(run: Run, depths: list[int], page_size: int) -> dict[int, int]:
-    writes: list[_Write] = []
-    for request in run.requests:
-        prompt, sequence = _ends(run, request.prompt)
-        if request.status != "completed" or request.first_token_ns is None:
-            continue
-        if prompt is not None:
-            writes.append(_Write(request.first_token_ns, prompt, 0))
-        if sequence is not None:
-            writes.append(_Write(request.end_ns, sequence, 1))
-    writes.sort(key=lambda write: write.at_ns)
-    cached, done, found = _Cached(run.prompts, depths), 0, {}
-    for request in sorted(run.requests, key=lambda one: one.send_ns):
-        while done < len(writes) and writes[done].at_ns <= request.send_ns:
-            cached.write(writes[done].node, writes[done].but_last)
-            done += 1
-        prompt, _ = _ends(run, request.prompt)
-        found[request.prompt] = (
-            0 if prompt is None else _usable(cached.match(prompt), depths[prompt], page_size)
-        )
-    return found
+class _Play:
+    """A run's requests in sending order, and where their prompts and sequences end in the tree."""
 
+    def __init__(self, run: Run, page_size: Tokens) -> None:
+        self._tree = run.prompts
+        self._depths = tree_depths(run.prompts)
+        self._page = page_size
+        self._sent = sorted(run.requests, key=lambda one: one.send_ns)
+        self._ends = [_ends(run.prompts, one.prompt) for one in self._sent]
 
-def _optimistic(run: Run, depths: list[int], page_size: int) -> dict[int, int]:
-    cached, found = _Cached(run.prompts, depths), {}
-    for request in sorted(run.requests, key=lambda one: one.send_ns):
-        prompt, sequence = _ends(run, request.prompt)
-        if prompt is None:
-            found[request.prompt] = _usable(request.sent_prompt_tokens, request.sent_prompt_tokens, page_size)
-            continue
-        found[request.prompt] = _usable(cached.match(prompt), depths[prompt], page_size)
-        cached.write(prompt, 0)
-        if sequence is not None:
-            cached.write(sequence, 1)
-    return found
+    def levels(self) -> dict[int, Reuse]:
+        """All levels of each request."""
+        surely = self._surely()
+        cached = CachedPrefixes(self._tree, self._depths)
+        earlier, meanwhile = self._watch(cached)
+        found: dict[int, Reuse] = {}
+        for place, request in enumerate(self._sent):
+            prompt, _ = self._ends[place]
+            if prompt is None:
+                found[request.prompt] = self._unknown(request)
+                continue
+            limit = self._depths[prompt] - 1
+            unpaged = min(earlier[place].tokens, limit)
+            high = self._whole(unpaged)
+            found[request.prompt] = Reuse(
+                low=min(surely[place], high),
+                high=high,
+                unpaged=unpaged,
+                most=min(meanwhile[place], limit),
+                sharable=min(cached.match(prompt, leaving_out=place).tokens, limit),
+                met_at=earlier[place].node,
+            )
+        return found
+
+    def _watch(self, cached: CachedPrefixes) -> tuple[dict[int, Found], dict[int, Tokens]]:
+        """What each prompt meets when it is sent, and of others' tokens when its first token comes.
+
+        Everything is written when it is sent; at the end ``cached`` holds all.
+        """
+        moments: list[tuple[int, int, int]] = []
+        for place, request in enumerate(self._sent):
+            arrived = request.end_ns if request.first_token_ns is None else request.first_token_ns
+            moments += [(request.send_ns, 0, place), (max(arrived, request.send_ns), 1, place)]
+        earlier: dict[int, Found] = {}
+        meanwhile: dict[int, Tokens] = {}
+        for _, arrived, place in sorted(moments):
+            prompt, sequence = self._ends[place]
+            if prompt is None:
+                continue
+            if arrived:
+                meanwhile[place] = cached.match(prompt, leaving_out=place).tokens
+                continue
+            earlier[place] = cached.match(prompt)
+            cached.write(prompt, place)
+            if sequence is not None:
+                cached.write(sequence, place, but_last=1)
+        return earlier, meanwhile
+
+    def _surely(self) -> dict[int, Tokens]:
+        """The low end by place, for prompts that are in the tree."""
+        writes: list[tuple[int, int, int, int]] = []
+        for place, request in enumerate(self._sent):
+            prompt, sequence = self._ends[place]
+            if request.status != "completed" or request.first_token_ns is None:
+                continue
+            if prompt is not None:
+                writes.append((request.first_token_ns, place, prompt, 0))
+            if sequence is not None:
+                writes.append((request.end_ns, place, sequence, 1))
+        writes.sort()
+        cached, done = CachedPrefixes(self._tree, self._depths), 0
+        found: dict[int, Tokens] = {}
+        for place, request in enumerate(self._sent):
+            while done < len(writes) and writes[done][0] <= request.send_ns:
+                _, writer, node, but_last = writes[done]
+                cached.write(node, writer, but_last)
+                done += 1
+            prompt, _ = self._ends[place]
+            if prompt is not None:
+                tokens = cached.match(prompt, leaving_out=place).tokens
+                found[place] = self._whole(min(tokens, self._depths[prompt] - 1))
+        return found
+
+    def without_answers(self) -> dict[int, Tokens]:
+        """The high end where only prompts are kept."""
+        cached = CachedPrefixes(self._tree, self._depths)
+        found: dict[int, Tokens] = {}
+        for place, request in enumerate(self._sent):
+            prompt, _ = self._ends[place]
+            if prompt is None:
+                found[request.prompt] = 0
+                continue
+            found[request.prompt] = self._whole(min(cached.match(prompt).tokens, self._depths[prompt] - 1))
+            cached.write(prompt, 0)
+        return found
+
+    def _whole(self, tokens: Tokens) -> Tokens:
+        return max(0, tokens) // self._page * self._page
+
+    def _unknown(self, request: RequestRecord) -> Reuse:
+        most = max(0, prompt_length(request) - 1)
+        return Reuse(0, self._whole(most), most, most, most, known=False)

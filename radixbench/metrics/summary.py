@@ -6,6 +6,7 @@ from radixbench.capture.model import Run
 from radixbench.metrics.answers import sort_out
 from radixbench.metrics.cache import cache_account
 from radixbench.metrics.figure import CacheAccount, RunFigure, RunSummary
+from radixbench.metrics.reconcile import reconcile
 from radixbench.metrics.registry import METRICS
 
 __all__ = ["CacheAccount", "RunFigure", "RunSummary", "summarise"]
@@ -14,6 +15,7 @@ __all__ = ["CacheAccount", "RunFigure", "RunSummary", "summarise"]
 def summarise(run: Run) -> RunSummary:
     """Recompute everything from the run's raw records."""
     answers = sort_out(run)
+    account = cache_account(answers)
     return RunSummary(
         cell=run.cell,
         seed=run.seed,
@@ -21,8 +23,9 @@ def summarise(run: Run) -> RunSummary:
         order=run.order,
         requested=run.requested,
         completed=len(answers.completed),
-        figures={name: metric.figure(answers) for name, metric in METRICS.items()},
-        cache=cache_account(answers),
+        figures={name: metric.figure(answers, account) for name, metric in METRICS.items()},
+        cache=account,
         answered=len(answers.timed),
         excluded=answers.excluded,
+        reconciliation=reconcile(answers, account),
     )

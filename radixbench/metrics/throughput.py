@@ -11,18 +11,25 @@ from collections.abc import Callable
 from radixbench.metrics.answers import Answers, prompt_length
 from radixbench.metrics.cache import reported_cached
 from radixbench.metrics.definition import Measured
+from radixbench.metrics.gpu_count import gpu_count
 from radixbench.records import RequestRecord
 from radixbench.stats.sample import Absent
 from radixbench.units import seconds
 
 
-def window(answers: Answers) -> float | Absent:
-    """Seconds from the first send to the last token."""
+def window_ns(answers: Answers) -> tuple[int, int] | Absent:
+    """First send and last token, on the run's clock."""
     last_tokens = [request.chunk_ns[-1] for request in answers.run.requests if request.chunk_ns]
     if not answers.timed or not last_tokens:
         return Absent(answers.why_none)
-    length = seconds(max(last_tokens) - min(request.send_ns for request in answers.run.requests))
-    return length if length > 0 else Absent("first send and last token carry the same stamp")
+    start, end = min(request.send_ns for request in answers.run.requests), max(last_tokens)
+    return (start, end) if end > start else Absent("first send and last token carry the same stamp")
+
+
+def window(answers: Answers) -> float | Absent:
+    """Seconds from the first send to the last token."""
+    between = window_ns(answers)
+    return between if isinstance(between, Absent) else seconds(between[1] - between[0])
 
 
 def duration(answers: Answers) -> Measured:
@@ -38,6 +45,16 @@ def request_throughput(answers: Answers) -> Measured:
 def output_throughput(answers: Answers) -> Measured:
     """Generated tokens per second."""
     return _summed(answers, answers.timed, lambda request: request.output_tokens, "output tokens")
+
+
+def output_throughput_per_gpu(answers: Answers) -> Measured:
+    """Generated tokens per second, shared out among the GPUs that the server's arguments name."""
+    whole, gpus = output_throughput(answers), gpu_count(answers.run)
+    if isinstance(whole.value, Absent):
+        return whole
+    if isinstance(gpus, Absent):
+        return Measured(gpus, 0)
+    return Measured(whole.value / gpus, whole.n_values)
 
 
 def input_throughput(answers: Answers) -> Measured:

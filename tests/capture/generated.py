@@ -68,7 +68,10 @@ def prompt_trees(draw: st.DrawFn) -> PromptTree:
     ends = st.none() | st.integers(0, size - 1)
     requests = draw(st.integers(1, 3))
     return PromptTree(
-        nodes, tuple(draw(ends) for _ in range(requests)), tuple(draw(ends) for _ in range(requests))
+        nodes,
+        tuple(draw(ends) for _ in range(requests)),
+        tuple(draw(ends) for _ in range(requests)),
+        tuple(sorted(draw(st.sets(st.integers(0, size - 1))))),
     )
 
 

@@ -13,17 +13,18 @@ from radixbench.capture.store import load, save
 from radixbench.capture.upgrade import CURRENT
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-VERSIONS = sorted(GOLDEN.glob("capture-*.json"))
+FIRST = sorted(GOLDEN.glob("capture-?.json"))
+"""Of each version the first file that was written."""
+LATEST = GOLDEN / f"capture-{CURRENT}-additions.json"
+"""The present version with every field that came later."""
 
 
 def test_every_version_has_a_golden_file() -> None:
     """No schema version is released without a file that proves it readable later."""
-    assert [path.name for path in VERSIONS] == [
-        f"capture-{version}.json" for version in range(1, CURRENT + 1)
-    ]
+    assert [path.name for path in FIRST] == [f"capture-{version}.json" for version in range(1, CURRENT + 1)]
 
 
-@pytest.mark.parametrize("path", VERSIONS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*FIRST, LATEST], ids=lambda path: path.stem)
 def test_golden_captures_load(path: Path, tmp_path: Path) -> None:
     """Each version loads; saved and loaded again it is the same capture and fits the published schema."""
     capture = load(path)
@@ -35,9 +36,30 @@ def test_golden_captures_load(path: Path, tmp_path: Path) -> None:
 
 def test_present_version_is_saved_byte_for_byte(tmp_path: Path) -> None:
     """The writer of the present version writes its golden file exactly."""
-    golden = GOLDEN / f"capture-{CURRENT}.json"
-    save(load(golden), tmp_path / "again.json")
-    assert (tmp_path / "again.json").read_bytes() == golden.read_bytes()
+    save(load(LATEST), tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == LATEST.read_bytes()
+
+
+def test_what_came_later_is_absent_from_a_first_file() -> None:
+    """A capture from before a field was thought of says nothing of it, in the layout of its day."""
+    run = load(FIRST[-1]).runs[0]
+    assert (run.counters, run.log, run.client, run.corpus) == (None, None, None, None)
+    assert run.prompts.held == ()
+    assert run.protocol.checks == ()
+    assert run.requests[0].model is None
+
+
+def test_additions_say_what_they_said() -> None:
+    """Facts of the present version's file, by value."""
+    capture = load(LATEST)
+    run = capture.runs[0]
+    assert run.cell == {"shared_tokens": 4, "request_rate": 2.5, "schedule_policy": "lpm"}
+    assert run.counters is not None
+    assert run.counters.cached_by_tier == {"device": 4, "external": 0}
+    assert run.log is not None
+    assert (run.log.retractions, run.log.peak_state_usage) == (1, None)
+    assert [check.held for check in run.protocol.checks] == [True, None]
+    assert capture.failures[0].reason == "the server died (signal 9)"
 
 
 def test_version_1_says_what_it_said() -> None:

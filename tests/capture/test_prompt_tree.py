@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import random
+from collections.abc import Iterator
 from itertools import takewhile
+from typing import cast
 
 import numpy as np
 import pytest
@@ -101,6 +103,44 @@ def test_numpy_arrays_are_sequences_too() -> None:
     asked = [(1, 2, 3), (1, 2, 4)]
     arrays = [np.asarray(prompt) for prompt in asked]
     assert build_prompt_tree(arrays, [None, None]) == build_prompt_tree(asked, [None, None])
+
+
+class Lazy:
+    """A prompt that makes its ids when they are read, and counts how often that happens."""
+
+    def __init__(self, ids: Tokens) -> None:
+        self.ids = ids
+        self.read = 0
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[int]:
+        self.read += 1
+        return iter(self.ids)
+
+
+def test_prompts_made_on_the_way_are_read_once() -> None:
+    """A length and an iterator are enough, and the tree asks for the ids a single time."""
+    asked = [(1, 2, 3), (1, 2, 4), (1, 2)]
+    lazy = [Lazy(prompt) for prompt in asked]
+    nothing = [None] * 3
+    assert build_prompt_tree(cast("list[Tokens]", lazy), nothing) == build_prompt_tree(asked, nothing)
+    assert [prompt.read for prompt in lazy] == [1, 1, 1]
+
+
+@given(asked=prompts, primed=st.lists(tokens, max_size=4))
+def test_what_is_held_ends_at_nodes_of_its_own(asked: list[Tokens | None], primed: list[Tokens]) -> None:
+    """Held sequences have nodes as prompts have, in order and each once; they change nobody's depth."""
+    tree = build_prompt_tree(asked, [None] * len(asked), primed)
+    found = {depth(tree, node) for node in tree.held}
+    assert found == {len(ids) for ids in primed if ids}
+    assert list(tree.held) == sorted(set(tree.held))
+    for prompt, node in zip(asked, tree.prompts, strict=True):
+        assert depth(tree, node) == len(prompt or ())
+        for place in tree.held if node is not None else ():
+            path = next(ids for ids in primed if ids and depth(tree, place) == len(ids))
+            assert common_prefix(tree, node, place) <= len(path)
 
 
 def test_answers_must_match_prompts_in_number() -> None:

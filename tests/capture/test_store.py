@@ -149,7 +149,7 @@ def test_our_own_fault_leaves_the_former_file_too(tmp_path: Path) -> None:
         (lambda d: d["runs"][0]["requests"][0]["chunk_ns"].__setitem__(2, None), "requests[0].chunk_ns[2]: must be"),
         (lambda d: d["runs"][0]["requests"][0].pop("rid"), "runs[0].requests[0].rid: this key is missing"),
         (lambda d: d["runs"][0].update(mode="maybe"), "runs[0].mode: must be 'on' or 'off', not \"maybe\""),
-        (lambda d: d["runs"][0].update(cell={"shared_tokens": 1.5}), "runs[0].cell.shared_tokens: must be"),
+        (lambda d: d["runs"][0].update(cell={"shared_tokens": None}), "runs[0].cell.shared_tokens: must be"),
         (lambda d: d["runs"][0].update(requests={}), "runs[0].requests: must be a list, not {}"),
         (lambda d: d.update(runs=[3]), "runs[0]: must be an object, not 3"),
         (lambda d: d.update(environment=None), "environment: must be an object, not null"),

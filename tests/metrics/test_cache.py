@@ -76,7 +76,11 @@ def test_account_per_turn() -> None:
         make_request(1, send_s=1.0, prompt_tokens=34, cached=23, conversation=0, turn=1),
     ]
     account = cache_account(sort_out(make_run(records, prompts=[first, second])))
-    assert account.turns == ((0, 20, 0, 0, 0), (1, 34, 23, 23, 23))
+    sums = [
+        (one.turn, one.requests, one.prompt_tokens, one.cached_tokens, one.expected_low, one.expected_high)
+        for one in account.turns
+    ]
+    assert sums == [(0, 1, 20, 0, 0, 0), (1, 1, 34, 23, 23, 23)]
 
 
 def test_account_of_nothing() -> None:

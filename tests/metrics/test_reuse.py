@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given, settings
@@ -10,11 +11,22 @@ from hypothesis import strategies as st
 
 from radixbench.capture.model import PrefixNode, PromptTree, Run
 from radixbench.errors import CaptureError
-from radixbench.metrics.reuse import Reuse, expected_reuse
+from radixbench.metrics.reuse import expected_reuse, prompt_only_reuse
 from radixbench.records import RequestRecord
 from tests.builders import failed_request, make_request, make_run, prompt_ids
 
 Ids = tuple[int, ...]
+
+
+class Levels(NamedTuple):
+    """Everything that is expected of one request."""
+
+    low: int
+    high: int
+    unpaged: int
+    most: int
+    sharable: int
+    prompt_only: int
 
 
 def common(a: Ids, b: Ids) -> int:
@@ -22,28 +34,58 @@ def common(a: Ids, b: Ids) -> int:
     return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
-def naive(prompts: list[Ids], requests: list[RequestRecord], page: int) -> dict[int, Reuse]:
-    """What the definition says, pair by pair."""
+def naive(prompts: list[Ids], requests: list[RequestRecord], held: list[Ids], page: int) -> dict[int, Levels]:
+    """What the definitions say, pair by pair."""
     found = {}
-    for place, one in enumerate(sorted(requests, key=lambda r: r.send_ns)):
-        prompt = prompts[one.prompt]
-        low = high = 0
-        for before, other in enumerate(sorted(requests, key=lambda r: r.send_ns)):
+    sent = sorted(requests, key=lambda r: r.send_ns)
+    for place, one in enumerate(sent):
+        prompt, most = prompts[one.prompt], len(prompts[one.prompt]) - 1
+        beforehand = max((common(prompt, ids) for ids in held), default=0)
+        low = high = meanwhile = sharable = only_prompts = beforehand
+        for before, other in enumerate(sent):
             written = [(other.first_token_ns, prompts[other.prompt])]
+            if before < place:
+                only_prompts = max(only_prompts, common(prompt, prompts[other.prompt]))
             if other.output_ids is not None:
                 written.append((other.end_ns, (prompts[other.prompt] + other.output_ids)[:-1]))
             for at, ids in written:
+                same = common(prompt, ids)
                 if before < place:
-                    high = max(high, common(prompt, ids))
-                if at is not None and at <= one.send_ns and other.status == "completed":
-                    low = max(low, common(prompt, ids))
-        most = len(prompt) - 1
-        found[one.prompt] = Reuse(min(low, most) // page * page, min(high, most) // page * page)
+                    high = max(high, same)
+                if other is not one:
+                    sharable = max(sharable, same)
+                    if other.send_ns <= (one.end_ns if one.first_token_ns is None else one.first_token_ns):
+                        meanwhile = max(meanwhile, same)
+                if at is not None and at <= one.send_ns and other.status == "completed" and other is not one:
+                    low = max(low, same)
+        found[one.prompt] = Levels(
+            low=min(low, high, most) // page * page,
+            high=min(high, most) // page * page,
+            unpaged=min(high, most),
+            most=min(meanwhile, most),
+            sharable=min(sharable, most),
+            prompt_only=min(only_prompts, most) // page * page,
+        )
     return found
 
 
+def levels(run: Run, page: int) -> dict[int, Levels]:
+    """What the walk over the tree finds."""
+    only = prompt_only_reuse(run, page)
+    return {
+        number: Levels(one.low, one.high, one.unpaged, one.most, one.sharable, only[number])
+        for number, one in expected_reuse(run, page).items()
+    }
+
+
+def ends(run: Run, page: int, prompt: int) -> tuple[int, int]:
+    """Both ends of one request's range."""
+    one = expected_reuse(run, page)[prompt]
+    return one.low, one.high
+
+
 @st.composite
-def traffic(draw: st.DrawFn) -> tuple[list[Ids], Run]:
+def traffic(draw: st.DrawFn) -> tuple[list[Ids], list[Ids], Run]:
     """Up to ten prompts over two tokens, so that they share much, with overlapping requests."""
     ids = st.lists(st.integers(0, 1), min_size=1, max_size=8).map(tuple)
     prompts = draw(st.lists(ids, min_size=1, max_size=10))
@@ -63,15 +105,24 @@ def traffic(draw: st.DrawFn) -> tuple[list[Ids], Run]:
                 output_ids=answer,
             )
         )
-    return prompts, make_run(requests, prompts=prompts)
+    held = draw(st.lists(ids, max_size=3))
+    return prompts, held, make_run(requests, prompts=prompts, held=held)
 
 
 @settings(deadline=None, derandomize=True)
 @given(traffic(), st.integers(1, 4))
-def test_agrees_with_the_naive_oracle(drawn: tuple[list[Ids], Run], page: int) -> None:
-    """Whatever the prompts, overlaps and pages: the walk over the tree finds what pairs say."""
-    prompts, run = drawn
-    assert expected_reuse(run, page) == naive(prompts, list(run.requests), page)
+def test_agrees_with_the_naive_oracle(drawn: tuple[list[Ids], list[Ids], Run], page: int) -> None:
+    """Whatever the prompts, overlaps, pages and what was held: the walk over the tree finds what pairs say."""
+    prompts, held, run = drawn
+    assert levels(run, page) == naive(prompts, list(run.requests), held, page)
+
+
+@settings(deadline=None, derandomize=True)
+@given(traffic(), st.integers(1, 4))
+def test_levels_are_in_order(drawn: tuple[list[Ids], list[Ids], Run], page: int) -> None:
+    """Low, high, the same without pages, in any order, with everybody: each contains the one before."""
+    for one in expected_reuse(drawn[2], page).values():
+        assert 0 <= one.low <= one.high <= one.unpaged <= one.most <= one.sharable
 
 
 def test_a_first_wave_races() -> None:
@@ -81,27 +132,42 @@ def test_a_first_wave_races() -> None:
     found = expected_reuse(run, 1).values()
     assert sum(one.low for one in found) == 0
     assert sum(one.high for one in found) == 7 * 64
+    assert [one.first for one in found] == [True] + [False] * 7
+    assert [one.raced for one in found] == [False] + [True] * 7
+
+
+def test_a_primed_prefix_is_there_from_the_beginning() -> None:
+    """The same wave after priming: all eight reuse the prefix, however they race."""
+    prompts = [prompt_ids(0, i, shared=64, question=8) for i in range(8)]
+    requests = [make_request(i, prompt_tokens=72) for i in range(8)]
+    run = make_run(requests, prompts=prompts, held=[prompts[0][:64]])
+    found = expected_reuse(run, 16).values()
+    assert sum(one.low for one in found) == sum(one.high for one in found) == 8 * 64
+    assert not any(one.first or one.raced for one in found)
 
 
 def test_the_last_token_of_a_prompt_is_always_computed() -> None:
     """The same prompt of 128 tokens again: 127 in single tokens, one page of 64 in pages."""
     ids = prompt_ids(0, 0, shared=0, question=128)
     run = make_run([make_request(0), make_request(1, send_s=9.0)], prompts=[ids, ids])
-    assert expected_reuse(run, 1)[1] == Reuse(127, 127)
-    assert expected_reuse(run, 64)[1] == Reuse(64, 64)
+    assert ends(run, 1, 1) == (127, 127)
+    assert ends(run, 64, 1) == (64, 64)
 
 
 def test_failed_requests_help_only_at_most() -> None:
     """What a failed request left in the cache nobody knows."""
     ids = prompt_ids(0, 0, shared=0, question=10)
     run = make_run([failed_request(0), make_request(1, send_s=9.0)], prompts=[ids, ids])
-    assert expected_reuse(run, 1)[1] == Reuse(0, 9)
+    assert ends(run, 1, 1) == (0, 9)
 
 
 def test_an_unknown_prompt_allows_anything() -> None:
     """Without its tokens a prompt may have been cached from nothing to all but its last token."""
     run = make_run([make_request(0, prompt_tokens=32)], prompts=[None])
-    assert expected_reuse(run, 1)[0] == Reuse(0, 31)
+    one = expected_reuse(run, 1)[0]
+    assert (one.low, one.high, one.sharable, one.known) == (0, 31, 31, False)
+    assert not one.raced
+    assert prompt_only_reuse(run, 1) == {0: 0}
 
 
 def test_long_conversations_cost_their_nodes() -> None:
@@ -119,7 +185,7 @@ def test_long_conversations_cost_their_nodes() -> None:
     found = expected_reuse(make_run(requests, prompts=prompts), 1)
     for request in requests:
         expected = 0 if request.turn == 0 else request.turn * 5 - 1
-        assert found[request.prompt] == Reuse(expected, expected)
+        assert (found[request.prompt].low, found[request.prompt].high) == (expected, expected)
 
 
 def test_a_tree_out_of_order_is_refused() -> None:

@@ -90,8 +90,12 @@ def test_the_registry_holds_the_contract() -> None:
     assert set(CONTRACT) <= set(METRICS)
     assert all(name == one.name and one.formula for name, one in METRICS.items())
     assert [name for name, one in METRICS.items() if one.better is None] == [
+        "peak_output_throughput",
+        "output_throughput_per_gpu",
         "hit_rate",
         "cached_tokens",
+        "hit_efficiency",
+        "lateness_p99",
         "host_share",
     ]
     assert metric("ttft_p50").better == "lower"
