@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from radixbench.capture.model import Capture, CellValue, Run
+from radixbench.capture.model import Capture, Run
 from radixbench.compare.change import ArmSummary
+from radixbench.findings.cell import CellKey, cell_key, run_name
+from radixbench.findings.completeness import is_complete
 from radixbench.metrics.gpu import DeviceClocks, device_clocks
 from radixbench.metrics.summary import RunSummary, summarise
 from radixbench.stats.sample import Absent
-
-CellKey = tuple[tuple[str, CellValue], ...]
-
-COMPLETE_SHARE = 0.99
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +24,12 @@ class ArmRun:
     @property
     def name(self) -> str:
         """``shared_tokens 4096, seed 2, on``."""
-        return ", ".join([*_axes(self.run.cell), f"seed {self.run.seed}", self.run.mode])
+        return run_name(self.run)
 
     @property
     def complete(self) -> bool:
         """At least 99 % of the requested answers came, each with tokens."""
-        return self.summary.answered >= COMPLETE_SHARE * self.run.requested and self.summary.answered > 0
+        return is_complete(self.run, self.summary)
 
     @property
     def throttled_share(self) -> float | None:
@@ -71,6 +68,13 @@ class Arm:
         return cells
 
     @property
+    def off_modes(self) -> tuple[str, ...]:
+        """How its runs without reuse came about, sorted; those of before that was recorded by a flag."""
+        return tuple(
+            sorted({one.run.protocol.off_mode or "flag" for one in self.runs if one.run.mode == "off"})
+        )
+
+    @property
     def repeated_runs(self) -> int:
         """Runs beyond the first of their cell and seed; a capture of one sweep's arm has none."""
         return len(self.runs) - sum(len(seeds) for seeds in self.by_cell().values())
@@ -89,6 +93,7 @@ class Arm:
             planned_runs=self.capture.planned_runs,
             requests=sum(one.run.requested for one in self.runs),
             completed=sum(one.summary.completed for one in self.runs),
+            off_mode="/".join(self.off_modes) or None,
         )
 
 
@@ -96,17 +101,3 @@ def gather(side: str, capture: Capture, path: str | None) -> Arm:
     """Summarise every run of a capture."""
     runs = tuple(ArmRun(run=run, summary=summarise(run), clocks=device_clocks(run)) for run in capture.runs)
     return Arm(side=side, capture=capture, path=path, runs=runs)
-
-
-def cell_key(cell: dict[str, CellValue]) -> CellKey:
-    """A cell as a dictionary key, whatever the order of its axes."""
-    return tuple(sorted(cell.items()))
-
-
-def cell_name(cell: CellKey) -> str:
-    """``shared_tokens 4096, turns 4``; a cell without axes is ``the only cell``."""
-    return ", ".join(_axes(dict(cell))) or "the only cell"
-
-
-def _axes(cell: dict[str, CellValue]) -> Iterator[str]:
-    return (f"{axis} {value}" for axis, value in cell.items())

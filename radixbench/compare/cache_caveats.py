@@ -1,28 +1,21 @@
-"""What cached tokens and answers say against a cell's figures."""
+"""What both arms together say against a cell's figures: hits nobody tells of, a control that differs, answers that do."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from radixbench.compare.arm import ArmRun, cell_name
-from radixbench.compare.cache_state import excess, shortfall, state_fault
 from radixbench.compare.change import Change
-from radixbench.compare.finding import Finding
 from radixbench.compare.pairing import CellPairs, Pair
+from radixbench.compare.untold import untold_hits
 from radixbench.compare.verdict import HEADLINE
+from radixbench.findings.cell import cell_name
+from radixbench.findings.model import Finding
 
 CONTROL_SHARE = 0.01
 
 
 _NEAR_TIES = 0.05
 """The share of answers that may part at a near-tie of two logits; a wrong slot parts far more."""
-
-
-def cache_findings(cell: CellPairs) -> Iterator[Finding]:
-    """A cold run that wasn't, more hits than possible, fewer than expected."""
-    for pair in cell.all_pairs:
-        for side, one in zip("AB", pair.runs, strict=True):
-            yield from _state(cell, side, one)
 
 
 def control_findings(cell: CellPairs, changes: tuple[Change, ...]) -> Iterator[Finding]:
@@ -50,6 +43,23 @@ def control_findings(cell: CellPairs, changes: tuple[Change, ...]) -> Iterator[F
         )
 
 
+def untold_findings(cell: CellPairs) -> Iterator[Finding]:
+    """Pairs set aside since one arm was faster than the other can compute."""
+    for pair in cell.set_aside:
+        why = untold_hits(pair.a, pair.b)
+        if why is not None:
+            yield Finding(
+                code="untold-hits",
+                severity="serious",
+                text=f"{cell_name(cell.key)}, seed {pair.seed}: {why}; the pair is set aside",
+                remedy=(
+                    "the cache held these prompts before the run: restart the server, or let it report cached tokens to"
+                    " see where they come from"
+                ),
+                cell=cell.key,
+            )
+
+
 def _is_control(cell: CellPairs) -> bool:
     """Arms of different modes, and prompts that share next to nothing."""
     if not cell.pairs:
@@ -64,36 +74,6 @@ def _is_control(cell: CellPairs) -> bool:
             if account.expected_high > CONTROL_SHARE * account.prompt_tokens:
                 return False
     return True
-
-
-def _state(cell: CellPairs, side: str, one: ArmRun) -> Iterator[Finding]:
-    fault = state_fault(one)
-    if fault is not None:
-        yield Finding(
-            code="cold-not-cold",
-            severity="serious",
-            text=f"{side}, {one.name}: {fault}; the run is set aside",
-            remedy="flush the cache before each run and prove it, and never send the same tokens twice",
-            cell=cell.key,
-        )
-    over = excess(one)
-    if over is not None:
-        yield Finding(
-            code="above-maximum",
-            severity="serious",
-            text=f"{side}, {one.name}: {over}",
-            remedy="the cache held tokens from before the run, or the server counts them wrongly: read its log",
-            cell=cell.key,
-        )
-    under = shortfall(one)
-    if under is not None:
-        yield Finding(
-            code="hit-shortfall",
-            severity="warning",
-            text=f"{side}, {one.name}: {under}",
-            remedy="the pool is too small for the working set, or prefixes differ: raise --max-total-tokens",
-            cell=cell.key,
-        )
 
 
 def output_findings(cell: CellPairs) -> Iterator[Finding]:

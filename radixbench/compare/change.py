@@ -9,8 +9,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from radixbench.findings.model import Severity
+
+__all__ = [
+    "ArmSummary",
+    "Bound",
+    "Caveat",
+    "Change",
+    "Comparison",
+    "Difference",
+    "Factor",
+    "Severity",
+    "Side",
+    "Spread",
+    "VerdictName",
+]
+
 VerdictName = Literal["better", "worse", "within-noise", "undecided", "incomparable"]
-Severity = Literal["info", "warning", "serious"]
 Bound = Literal["upper", "lower"]
 
 
@@ -75,7 +90,7 @@ class Change:
     ``pairs`` holds (seed, A's figure, B's figure) of every seed both sides have.
     """
 
-    cell: dict[str, int | str]
+    cell: dict[str, int | float | str]
     metric: str
     unit: str
     better: Literal["lower", "higher"] | None
@@ -93,7 +108,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class ArmSummary:
-    """How one side introduces itself."""
+    """How one side introduces itself; ``off_mode`` is how it came to be without reuse, where it is."""
 
     path: str | None
     mode: str
@@ -104,6 +119,7 @@ class ArmSummary:
     planned_runs: int
     requests: int
     completed: int
+    off_mode: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from radixbench.compare.arm import ArmRun, cell_name
+from radixbench.compare.arm import ArmRun
 from radixbench.compare.bound import CLOCK_GAP, Pace, Paces
-from radixbench.compare.finding import Finding
 from radixbench.compare.pairing import CellPairs, Pair
+from radixbench.findings.cell import cell_name
+from radixbench.findings.model import Finding
 from radixbench.stats.sample import Absent
 
 FLOOR_SHARE = 0.5

@@ -11,22 +11,18 @@ from dataclasses import replace
 from radixbench.capture.model import Capture
 from radixbench.compare.arm import Arm, gather
 from radixbench.compare.bound import paces
-from radixbench.compare.cache_caveats import cache_findings, control_findings, output_findings
+from radixbench.compare.cache_caveats import control_findings, output_findings, untold_findings
 from radixbench.compare.change import Change, Comparison, Difference
 from radixbench.compare.clock_caveats import clock_findings
 from radixbench.compare.eligible import differences, why_not
-from radixbench.compare.finding import Finding, caveats, codes
+from radixbench.compare.finding import caveats, codes
 from radixbench.compare.pairing import CellPairs, pair_up
 from radixbench.compare.row import Terms, change
-from radixbench.compare.run_caveats import (
-    completeness_findings,
-    number_findings,
-    order_findings,
-    settings_findings,
-    size_findings,
-    weights_findings,
-)
+from radixbench.compare.run_caveats import number_findings, order_findings, settings_findings, size_findings
+from radixbench.compare.side_caveats import off_mode_findings, side_findings
 from radixbench.compare.verdict import THRESHOLD
+from radixbench.findings.capture import random_weights
+from radixbench.findings.model import Finding
 from radixbench.metrics.registry import METRICS
 
 
@@ -75,10 +71,11 @@ def _findings(
 ) -> Iterator[Finding]:
     eligible = all(difference.allowed for difference in unlike)
     for arm in arms:
-        yield from completeness_findings(arm)
+        yield from side_findings(arm)
+    yield from off_mode_findings(*arms)
     for cell in cells:
-        yield from cache_findings(cell)
         yield from clock_findings(cell, paces(cell), clock_floor_mhz)
+        yield from untold_findings(cell)
         if eligible:
             yield from output_findings(cell)
             yield from control_findings(cell, tuple(row for row in changes if row.cell == dict(cell.key)))
@@ -86,4 +83,4 @@ def _findings(
     yield from number_findings(cells)
     yield from size_findings(changes)
     yield from settings_findings(unlike)
-    yield from weights_findings(arms)
+    yield from random_weights(arm.capture for arm in arms)

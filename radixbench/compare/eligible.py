@@ -12,8 +12,9 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from radixbench.capture.model import Run
-from radixbench.compare.arm import Arm, ArmRun, cell_key, cell_name
+from radixbench.compare.arm import Arm, ArmRun
 from radixbench.compare.change import Difference
+from radixbench.findings.cell import cell_key, cell_name
 
 FORBIDDEN_IDENTITY = ("tokenizer_sha256", "weights_sha256", "dtype", "device", "device_name")
 
@@ -109,6 +110,8 @@ def _devices(a: Arm, b: Arm) -> Iterator[Difference]:
 
 def _allowed(a: Arm, b: Arm) -> Iterator[Difference]:
     yield from _unlike("mode", set(a.modes), set(b.modes))
+    if a.off_modes and b.off_modes:
+        yield from _unlike("off mode", set(a.off_modes), set(b.off_modes))
     yield from _per_run("engine", a, b, lambda run: run.server.engine)
     yield from _per_run("server version", a, b, lambda run: run.server.version)
     for key in sorted({key for arm in (a, b) for one in arm.runs for key in one.run.server.args}):

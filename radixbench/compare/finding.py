@@ -1,36 +1,15 @@
-"""A caveat on its way: what was found, and which rows it touches.
-
-Findings of one code become one ``Caveat``; its code is attached to every row that one of them touches.
-"""
+"""How findings become caveats: those of one code become one, and its code is attached to every row that one touches."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-from radixbench.compare.arm import CellKey, cell_key
-from radixbench.compare.change import Caveat, Change, Severity
+from radixbench.compare.change import Caveat, Change
+from radixbench.findings.cell import cell_key
+from radixbench.findings.model import Finding, Severity
 
 _RANK: dict[Severity, int] = {"serious": 0, "warning": 1, "info": 2}
 _SHOWN = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """``cell`` and ``metrics`` of ``None`` mean all of them."""
-
-    code: str
-    severity: Severity
-    text: str
-    remedy: str
-    cell: CellKey | None = None
-    metrics: frozenset[str] | None = None
-
-    def touches(self, change: Change) -> bool:
-        """Whether the row is one of those the finding speaks of."""
-        if self.cell is not None and self.cell != cell_key(change.cell):
-            return False
-        return self.metrics is None or change.metric in self.metrics
 
 
 def caveats(findings: Iterable[Finding]) -> tuple[Caveat, ...]:
@@ -44,16 +23,49 @@ def caveats(findings: Iterable[Finding]) -> tuple[Caveat, ...]:
 
 def codes(change: Change, findings: Iterable[Finding]) -> tuple[str, ...]:
     """The codes of all findings that touch a row, each once."""
-    return tuple(dict.fromkeys(finding.code for finding in findings if finding.touches(change)))
+    return tuple(dict.fromkeys(finding.code for finding in findings if touches(finding, change)))
+
+
+def touches(finding: Finding, change: Change) -> bool:
+    """Whether the row is one of those the finding speaks of."""
+    if finding.cell is not None and finding.cell != cell_key(change.cell):
+        return False
+    return finding.metrics is None or change.metric in finding.metrics
 
 
 def _merge(code: str, found: list[Finding]) -> Caveat:
     gravest = min(found, key=lambda finding: _RANK[finding.severity])
-    texts = _told_once(list(dict.fromkeys(finding.text for finding in found)))
+    texts = _told_once(_by_text(found))
     shown = texts[:_SHOWN]
     if len(texts) > len(shown):
         shown.append(f"and {len(texts) - len(shown)} more")
     return Caveat(code=code, severity=gravest.severity, text="; ".join(shown), remedy=gravest.remedy)
+
+
+def _by_text(found: list[Finding]) -> list[str]:
+    """What several places say in the same words is said of the first of them and of how many more."""
+    places: dict[str, list[str]] = {}
+    for finding in found:
+        where = places.setdefault(finding.text, [])
+        if finding.place not in where:
+            where.append(finding.place)
+    return [text for words, where in places.items() for text in _placed(words, where)]
+
+
+def _placed(text: str, places: list[str]) -> list[str]:
+    named = [place for place in places if place]
+    if not named:
+        return [text]
+    if set(named) <= {"A", "B"}:
+        return [f"{place}: {text}" for place in named]
+    more = (
+        f" and {len(named) - 1:,} more runs"
+        if len(named) > 2
+        else f" and {named[1]}"
+        if len(named) == 2
+        else ""
+    )
+    return [f"{named[0]}{more}: {text}"]
 
 
 def _told_once(texts: list[str]) -> list[str]:

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import get_args
 
-from radixbench.compare.arm import cell_key
 from radixbench.compare.change import Change, Comparison, VerdictName
 from radixbench.compare.verdict import HEADLINE
 from radixbench.errors import UsageError
+from radixbench.findings.cell import cell_key
 from radixbench.metrics.registry import metric
 from radixbench.stats.holm import holm
 from radixbench.stats.interval import log_ratios

@@ -1,15 +1,17 @@
 """Runs of both arms paired by cell and seed: the pair is what statistics count.
 
-A run whose cache wasn't in the state that was declared is set aside with its pair: marked, never
-averaged.
+A run whose cache wasn't in the state that was declared, by its own witnesses or by the other arm's speed, is set
+aside with its pair: marked, never averaged.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from radixbench.compare.arm import Arm, ArmRun, CellKey
-from radixbench.compare.cache_state import state_fault
+from radixbench.compare.arm import Arm, ArmRun
+from radixbench.compare.untold import untold_hits
+from radixbench.findings.cell import CellKey
+from radixbench.findings.state import state_fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ def pair_up(a: Arm, b: Arm) -> tuple[CellPairs, ...]:
 
 def _pair_cell(key: CellKey, a: dict[int, ArmRun], b: dict[int, ArmRun]) -> CellPairs:
     pairs = [Pair(seed, a[seed], b[seed]) for seed in sorted(a.keys() & b.keys())]
-    faulty = {pair.seed for pair in pairs if any(state_fault(one) is not None for one in pair.runs)}
+    faulty = {pair.seed for pair in pairs if _is_faulty(pair)}
     return CellPairs(
         key=key,
         pairs=tuple(pair for pair in pairs if pair.seed not in faulty),
@@ -59,3 +61,9 @@ def _pair_cell(key: CellKey, a: dict[int, ArmRun], b: dict[int, ArmRun]) -> Cell
         a_runs=tuple(a.values()),
         b_runs=tuple(b.values()),
     )
+
+
+def _is_faulty(pair: Pair) -> bool:
+    if any(state_fault(one.run, one.summary) is not None for one in pair.runs):
+        return True
+    return untold_hits(pair.a, pair.b) is not None

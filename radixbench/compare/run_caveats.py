@@ -1,21 +1,18 @@
-"""What the runs themselves say: how many, in which order, how complete, under which settings."""
+"""What the pairs of runs say: how many, in which order, under which settings."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from radixbench.compare.arm import Arm, cell_key, cell_name
 from radixbench.compare.change import Change, Difference
-from radixbench.compare.finding import Finding
 from radixbench.compare.pairing import CellPairs, Pair
 from radixbench.compare.verdict import MIN_PAIRS
-from radixbench.metrics.answers import CAUSE_WORDS
+from radixbench.findings.cell import cell_key, cell_name
+from radixbench.findings.model import Finding
 from radixbench.metrics.registry import METRICS
 
 # What switches the cache is the point of on against off, and says nothing beyond the mode.
 _MODE_FIELDS = {"mode", "server.disable_radix_cache", "server.cache", "server.mode"}
-_LEFT_OUT = ("empty", "impossible-times", "impossible-counts")
 
 
 def order_findings(cells: Iterable[CellPairs]) -> Iterator[Finding]:
@@ -44,47 +41,6 @@ def _back_to_back(pair: Pair) -> bool:
     return a.clock_anchor.wall_at(a.end_ns) <= b.clock_anchor.wall_at(b.start_ns)
 
 
-def completeness_findings(arm: Arm) -> Iterator[Finding]:
-    """Missing runs, unfinished runs, and requests left out of the figures."""
-    missing = arm.capture.planned_runs - len(arm.runs)
-    if missing > 0 or arm.capture.interrupted:
-        how = "was interrupted" if arm.capture.interrupted else "is incomplete"
-        yield Finding(
-            code="incomplete",
-            severity="serious",
-            text=f"{arm.side} {how}: {len(arm.runs)} of {arm.capture.planned_runs} planned runs",
-            remedy="run it again to the end",
-        )
-    for one in arm.runs:
-        if not one.complete:
-            error = "" if one.run.error is None else f" ({one.run.error})"
-            yield Finding(
-                code="incomplete",
-                severity="serious",
-                text=(
-                    f"{arm.side}, {one.name}: {one.summary.answered} of {one.run.requested} requests"
-                    f" answered{error}"
-                ),
-                remedy="read the server's log for the failed requests and run it again",
-                cell=cell_key(one.run.cell),
-            )
-    yield from _left_out(arm)
-
-
-def _left_out(arm: Arm) -> Iterator[Finding]:
-    totals: Counter[str] = Counter()
-    for one in arm.runs:
-        totals.update({cause: one.summary.excluded.get(cause, 0) for cause in _LEFT_OUT})
-    found = [f"{totals[cause]} {CAUSE_WORDS[cause]}" for cause in _LEFT_OUT if totals[cause]]
-    if found:
-        yield Finding(
-            code="values-left-out",
-            severity="warning",
-            text=f"{arm.side}: requests left out of the figures: {', '.join(found)}",
-            remedy="look these requests up in the capture; a server that ends early or miscounts causes them",
-        )
-
-
 def number_findings(cells: Iterable[CellPairs]) -> Iterator[Finding]:
     """Cells with too few pairs of runs for a verdict."""
     for cell in cells:
@@ -102,6 +58,8 @@ def number_findings(cells: Iterable[CellPairs]) -> Iterator[Finding]:
 def size_findings(changes: Iterable[Change]) -> Iterator[Finding]:
     """Rows whose percentile stands on too few values."""
     for change in changes:
+        if change.better is None:
+            continue
         few = METRICS[change.metric].few
         per_run = [side.n_values / side.n_runs for side in (change.a, change.b) if side.n_runs]
         if per_run and min(per_run) < few:
@@ -124,21 +82,4 @@ def settings_findings(differences: Iterable[Difference]) -> Iterator[Finding]:
             severity="warning",
             text=f"the arms differ in {', '.join(fields)}",
             remedy="an effect may come from any of these: change one thing at a time",
-        )
-
-
-def weights_findings(arms: Iterable[Arm]) -> Iterator[Finding]:
-    """A model of random weights: its speed is real, its answers aren't."""
-    random = {
-        one.run.server.model
-        for arm in arms
-        for one in arm.runs
-        if one.run.server.identity.get("random_weights") is True
-    }
-    if random:
-        yield Finding(
-            code="random-weights",
-            severity="info",
-            text=f"{', '.join(sorted(random))} has random weights: its speed counts, its answers mean nothing",
-            remedy="name a real model (--model) to see factors of its size",
         )

@@ -78,7 +78,7 @@ def test_a_probe_that_hits_proves_a_warm_cache() -> None:
 def test_an_off_arm_that_hits_isnt_off() -> None:
     """Any cached token with the cache declared off."""
     on, off = make_sweep(off_options={"hits": True})
-    found = caveat(compare(on, off), "cold-not-cold")
+    found = caveat(compare(on, off), "off-not-off")
     assert found is not None
     assert "448 cached tokens in a run declared off" in found.text
 
@@ -183,7 +183,7 @@ def test_missing_runs_are_named() -> None:
     comparison = compare(replace(on, runs=on.runs[:2], interrupted=True), off)
     found = caveat(comparison, "incomplete")
     assert found is not None
-    assert found.text == "A was interrupted: 2 of 3 planned runs"
+    assert found.text == "A: the capture was interrupted: 2 of 3 planned runs"
     assert all("incomplete" in change.caveats for change in comparison.changes)
 
 
@@ -204,9 +204,13 @@ def test_few_values_touch_the_percentile_alone() -> None:
 
 
 def test_many_places_are_summed_up() -> None:
-    """A fault of twenty runs is one caveat of bounded length."""
+    """A fault of twenty runs in the same words is said once, in different words of a few: the length is bounded."""
     on, off = make_sweep(seeds=20, on_options={"probe": 5})
     found = caveat(compare(on, off), "cold-not-cold")
+    assert found is not None
+    assert found.text.startswith("A, shared_tokens 64, seed 0, on and 19 more runs: a probe after the flush")
+    runs = [replace(r, protocol=replace(r.protocol, probe_cached_tokens=1 + r.seed)) for r in on.runs]
+    found = caveat(compare(replace(on, runs=tuple(runs)), off), "cold-not-cold")
     assert found is not None
     assert found.text.endswith("and 14 more")
 
@@ -223,4 +227,4 @@ def test_an_empty_capture_is_incomplete() -> None:
     comparison = compare(make_capture([], planned_runs=9), make_sweep()[1])
     found = caveat(comparison, "incomplete")
     assert found is not None
-    assert "A is incomplete: 0 of 9 planned runs" in found.text
+    assert "A: the capture is incomplete: 0 of 9 planned runs" in found.text

@@ -1,0 +1,1 @@
+"""What runs say against their own figures: each finding with a code, a text and a remedy."""
