@@ -133,6 +133,6 @@ def _chain() -> Check:
 async def _ask_twice(server: BundledServer) -> int | None:
     prompt = tuple(range(32))
     async with ServerClient(server.base_url) as client:
-        await client.wait_ready(_READY_S, server.is_alive)
+        await client.wait_ready(_READY_S, lambda: not server.has_ended())
         await client.generate(prompt, 1)
         return (await client.generate(prompt, 1)).usage.cached_tokens

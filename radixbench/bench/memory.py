@@ -28,6 +28,8 @@ def needed_bytes(facts: ServerFacts) -> Bytes | None:
     width = _WIDTH.get(str(facts.document.get("dtype")))
     if not isinstance(parameters, int) or not isinstance(per_token, int) or width is None:
         return None
+    if facts.pool_tokens is None:
+        return None
     return int(_MARGIN * (parameters * width + per_token * facts.pool_tokens)) + _OVERHEAD
 
 

@@ -20,7 +20,7 @@ from radixbench.clock import utc_stamp
 from radixbench.errors import OutputError
 from radixbench.records import Mode
 from radixbench.scenario.model import Scenario
-from radixbench.scenario.resolve import OUTPUT_LEN, cells
+from radixbench.scenario.resolve import OUTPUT_LEN, at_cell, cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,30 +64,40 @@ def choose_capture(scenario: Scenario, capture: Path | None) -> OutputPaths:
 
 
 @contextlib.contextmanager
-def reserved(paths: OutputPaths, scenario: Scenario, *others: Path) -> Iterator[None]:
+def reserved(paths: OutputPaths, scenario: Scenario, *others: Path, resume: bool = False) -> Iterator[None]:
     """Hold the folder of the captures against a second bench, and check every output before the first run.
 
-    Nothing is overwritten, no two outputs (``others`` among them) are one file, and there is room to save.
+    Nothing is overwritten, no two outputs (``others`` among them) are one file, and there is room to save. A sweep
+    that is resumed goes on with the captures that are there.
     """
-    workload = scenario.workload
-    requests = len(cells(scenario)) * scenario.seeds * workload.groups * workload.prompts_per_group
-    output_len = OUTPUT_LEN if workload.output_len is None else workload.output_len
-    turns = max(workload.turns or (1,))
     captures = tuple(paths.captures.values())
-    logs = tuple(paths.server_log(mode) for mode in paths.captures)
+    ours = scenario.target.base_url is None  # others log where they please
+    logs = tuple(paths.server_log(mode) for mode in paths.captures) if ours else ()
     reports = () if paths.report is None else (paths.report,)
     refuse_same_file(*captures, *logs, *reports, *others)
     for report in reports:
         check_new(report)
         check_folder(report)
-    for path in captures:
-        check_writable(path, need_bytes=expected_bytes(requests * turns, output_len))
+    fresh = [path for path in captures if not (resume and path.exists())]
+    for path in fresh:
+        check_writable(path, need_bytes=_need_bytes(scenario))
     with _locked(paths.directory):
-        for path in captures:
+        for path in fresh:
             check_new(path)
         for log in logs:
             log.touch()
         yield
+
+
+def _need_bytes(scenario: Scenario) -> int:
+    """Room for one arm; what is read from a file is as large as nobody knows yet."""
+    requests = output_tokens = 0
+    for cell in cells(scenario):
+        workload = at_cell(scenario, cell).workload
+        count = workload.groups * workload.prompts_per_group * max(workload.turns or (1,))
+        requests += count * scenario.seeds
+        output_tokens = max(output_tokens, OUTPUT_LEN if workload.output_len is None else workload.output_len)
+    return expected_bytes(requests, output_tokens)
 
 
 @contextlib.contextmanager

@@ -1,7 +1,8 @@
 """What a sweep would do: its cells, the tokens each arm computes, and roughly how long and how big.
 
-Tokens are exact, but for first arrivals that race for a prefix. Time is an estimate from the model's
-shape and a short measurement of this CPU; it is ``None`` where the shape or the device's speed is unknown.
+Tokens are counted on one seed's workload itself, and exact but for first arrivals that race for a prefix. Time
+is an estimate from the model's shape and a short measurement of this CPU; it is ``None`` where the shape or
+the device's speed is unknown.
 """
 
 from __future__ import annotations
@@ -9,32 +10,34 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from radixbench.bench.duration import Pace, prepared_s, sweep_s
+from radixbench.bench.layout import Layout, lay_out
 from radixbench.capture.model import CellValue
 from radixbench.clock import MonotonicClock
 from radixbench.model.device import pick_device, pick_threads
 from radixbench.model.outline import Outline, cpu_flops_per_s, kv_bytes, outline
-from radixbench.scenario.model import Scenario, WorkloadSpec
-from radixbench.scenario.resolve import cells, longest_request, resolve
+from radixbench.scenario.cells import at_cell, cells
+from radixbench.scenario.longest import longest_request
+from radixbench.scenario.model import Scenario
+from radixbench.scenario.resolve import resolve
 from radixbench.units import Bytes, Seconds, Tokens
 
 _USUAL_POOL: Tokens = 65_536
-_DECODE_LAYER_S: Seconds = 0.0006  # what a layer costs in a decode step besides arithmetic
-_START_S: Seconds = 8.0
-_PREPARE_S: Seconds = 0.8
-_REPORT_S: Seconds = 4.0
-_EFFICIENCY = 0.7  # of a plain product's speed, over all of prefill
 
 
 @dataclass(frozen=True, slots=True)
 class CellPlan:
-    """One cell, per seed and arm. ``computed_on`` and ``computed_off`` are prompt tokens to prefill."""
+    """One cell, per seed and arm. ``computed_on`` and ``computed_off`` are prompt tokens to prefill.
+
+    Counts are ``None`` where nobody could lay the workload out; the plan's notes say why.
+    """
 
     cell: dict[str, CellValue]
-    requests: int
-    prompt_tokens: Tokens
-    computed_on: Tokens
-    computed_off: Tokens
-    output_tokens: Tokens
+    requests: int | None
+    prompt_tokens: Tokens | None
+    computed_on: Tokens | None
+    computed_off: Tokens | None
+    output_tokens: Tokens | None
     seconds_on: Seconds | None
     seconds_off: Seconds | None
 
@@ -43,7 +46,8 @@ class CellPlan:
 class SweepPlan:
     """The whole sweep; ``seconds`` and the bytes of both servers together are rough, ``None`` unknown.
 
-    ``notes`` say what is unknown and why, and what would keep the sweep from running here.
+    ``question_len`` and ``output_len`` are ``None`` where each cell has its own or a file says. ``notes`` say
+    what is unknown and why, and what would keep the sweep from running here.
     """
 
     scenario: str
@@ -51,9 +55,12 @@ class SweepPlan:
     device: str
     seeds: int
     runs: int
-    question_len: Tokens
-    output_len: Tokens
-    longest_request: Tokens
+    workload: str
+    cache_state: str
+    off_mode: str
+    question_len: Tokens | None
+    output_len: Tokens | None
+    longest_request: Tokens | None
     cells: tuple[CellPlan, ...]
     seconds: Seconds | None
     weight_bytes: Bytes | None
@@ -68,39 +75,42 @@ class SweepPlan:
 def plan(scenario: Scenario) -> SweepPlan:
     """Lay a sweep out without starting anything, also for a device this machine lacks.
 
-    Raises ``ScenarioError`` for one that can't run.
+    Raises ``ScenarioError`` for one that can't run, and ``CorpusError`` for a file that can't be played.
     """
     here = pick_device("auto")
     device = here if scenario.model.device == "auto" else scenario.model.device
     settled = resolve(scenario, on_cpu=device == "cpu")
+    ours = settled.target.base_url is None
+    shape = outline(settled.model.name) if ours else None
+    layout = lay_out(settled, vocab_size=shape.vocab if shape else None)
+    planned = _cells(settled, layout, _pace(settled, shape, device))
     workload = settled.workload
-    assert workload.question_len is not None
-    assert workload.output_len is not None
-    shape = outline(settled.model.name)
-    threads = pick_threads(settled.engine.threads)
-    speed = cpu_flops_per_s(threads, MonotonicClock()) if shape and device == "cpu" else None
-    planned = tuple(_cell(settled, cell, shape, speed) for cell in cells(settled))
     width = 4 if device == "cpu" else 2
-    pool = settled.engine.max_total_tokens or _USUAL_POOL
+    pool = max(settled.grid.max_total_tokens or (settled.engine.max_total_tokens or _USUAL_POOL,))
     return SweepPlan(
         scenario=settled.name,
-        model=settled.model.name,
-        device=device,
+        model=settled.model.name if ours else f"the model at {settled.target.base_url}",
+        device=device if ours else "its own device",
         seeds=settled.seeds,
         runs=len(planned) * settled.seeds * len(settled.modes),
+        workload=workload.kind,
+        cache_state=settled.cache_state,
+        off_mode=settled.off_mode,
         question_len=workload.question_len,
         output_len=workload.output_len,
-        longest_request=longest_request(settled),
+        longest_request=longest_request(settled) or layout.longest,
         cells=planned,
-        seconds=_total(planned, settled),
-        weight_bytes=2 * shape.weights * width if shape else None,
-        pool_bytes=2 * kv_bytes(shape, pool, width) if shape else None,
-        notes=_notes(settled, shape, device, here),
+        seconds=sweep_s(settled, [(cell.seconds_on, cell.seconds_off) for cell in planned]),
+        weight_bytes=len(settled.modes) * shape.weights * width if shape else None,
+        pool_bytes=len(settled.modes) * kv_bytes(shape, pool, width) if shape else None,
+        notes=(*_notes(settled, shape, device, here), *layout.notes, *_pool_notes(settled, layout)),
     )
 
 
 def _notes(scenario: Scenario, shape: Outline | None, device: str, here: str) -> tuple[str, ...]:
     notes = []
+    if scenario.target.base_url is not None:
+        return ("time and memory are unknown: the server isn't started from here",)
     if device == "cuda" and here != "cuda":
         notes.append("torch sees no NVIDIA GPU on this machine: run the sweep where there is one")
     if shape is None:
@@ -113,64 +123,53 @@ def _notes(scenario: Scenario, shape: Outline | None, device: str, here: str) ->
     return tuple(notes)
 
 
-@dataclass(frozen=True, slots=True)
-class _Ask:
-    """One request as the arithmetic sees it."""
-
-    prompt: Tokens
-    cached: Tokens
-    output: Tokens
-
-
-def _asks(workload: WorkloadSpec, cell: dict[str, CellValue]) -> list[_Ask]:
-    """Every request of a cell with what an unlimited cache holds of it, in no particular order."""
-    question, output = workload.question_len or 0, workload.output_len or 0
-    shared, turns = int(cell["shared_tokens"]), int(cell.get("turns", 1))
-    asks = []
-    for place in range(workload.prompts_per_group):
-        for turn in range(turns):
-            prompt = shared + (turn + 1) * question + turn * output
-            before = prompt - question - 1 if turn else (shared if place else 0)
-            asks.append(_Ask(prompt, min(before, prompt - 1), output))
-    return asks * workload.groups
-
-
-def _cell(
-    scenario: Scenario, cell: dict[str, CellValue], shape: Outline | None, speed: float | None
-) -> CellPlan:
-    asks = _asks(scenario.workload, cell)
-    prompts = sum(ask.prompt for ask in asks)
-    at_once = scenario.load.max_concurrency
-    return CellPlan(
-        cell=cell,
-        requests=len(asks),
-        prompt_tokens=prompts,
-        computed_on=prompts - sum(ask.cached for ask in asks),
-        computed_off=prompts,
-        output_tokens=sum(ask.output for ask in asks),
-        seconds_on=_seconds(asks, at_once, shape, speed, reuse=True),
-        seconds_off=_seconds(asks, at_once, shape, speed, reuse=False),
+def _pool_notes(scenario: Scenario, layout: Layout) -> tuple[str, ...]:
+    """What the largest cell would keep, if that is more than the pool holds."""
+    beyond = [
+        (laid.kept, pool)
+        for cell, laid in zip(cells(scenario), layout.cells, strict=True)
+        if laid and (pool := _pool(at_cell(scenario, cell))) is not None and laid.kept > pool
+    ]
+    if not beyond:
+        return ()
+    kept, pool = max(beyond)
+    return (
+        f"what could be cached takes {kept:,} tokens and the pool holds {pool:,}: eviction will cost hits",
     )
 
 
-def _seconds(
-    asks: list[_Ask], at_once: int, shape: Outline | None, speed: float | None, *, reuse: bool
-) -> Seconds | None:
-    if shape is None or speed is None:
+def _pool(here: Scenario) -> Tokens | None:
+    """KV slots of the server, as far as they are known before it starts."""
+    if here.engine.max_total_tokens is not None:
+        return here.engine.max_total_tokens
+    return _USUAL_POOL if here.model.name == "tiny" and here.target.base_url is None else None
+
+
+def _pace(scenario: Scenario, shape: Outline | None, device: str) -> Pace | None:
+    if shape is None or device != "cpu":
         return None
-    prefill = decode = 0.0
-    for ask in asks:
-        cached = ask.cached if reuse else 0
-        prefill += shape.flops(cached, ask.prompt - cached)
-        decode += ask.output * shape.flops(ask.prompt, 1)
-    steps = sum(ask.output for ask in asks) / at_once
-    return (prefill + decode) / (_EFFICIENCY * speed) + steps * shape.layers * _DECODE_LAYER_S
+    threads = pick_threads(scenario.engine.threads)
+    return Pace(shape, cpu_flops_per_s(threads, MonotonicClock()))
 
 
-def _total(planned: tuple[CellPlan, ...], scenario: Scenario) -> Seconds | None:
-    total = _START_S * len(scenario.modes) + _REPORT_S
-    for cell in planned:
-        if cell.seconds_on is None or cell.seconds_off is None:
-            return None
-        total += scenario.seeds * (cell.seconds_on + cell.seconds_off + 2 * _PREPARE_S)
-    return total
+def _cells(scenario: Scenario, layout: Layout, pace: Pace | None) -> tuple[CellPlan, ...]:
+    planned = []
+    for cell, laid in zip(cells(scenario), layout.cells, strict=True):
+        here = at_cell(scenario, cell)
+        if laid is None:
+            planned.append(CellPlan(cell, None, None, None, None, None, None, None))
+            continue
+        prompts = sum(ask.prompt for ask in laid.asks)
+        planned.append(
+            CellPlan(
+                cell=cell,
+                requests=len(laid.asks),
+                prompt_tokens=prompts,
+                computed_on=prompts - sum(ask.cached for ask in laid.asks),
+                computed_off=prompts,
+                output_tokens=sum(ask.output for ask in laid.asks),
+                seconds_on=prepared_s(here, laid, pace, reuse=True),
+                seconds_off=prepared_s(here, laid, pace, reuse=False),
+            )
+        )
+    return tuple(planned)

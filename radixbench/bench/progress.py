@@ -24,7 +24,7 @@ class Progress:
     done: int = 0
     total: int = 0
     left_s: float | None = None
-    cell: dict[str, int | str] = field(default_factory=dict)
+    cell: dict[str, int | float | str] = field(default_factory=dict)
     mode: str | None = None
     seed: int | None = None
 

@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from radixbench.bench.identity import ServerFacts, check_fits, read_facts
-from radixbench.bench.memory import fits_beside
+from radixbench.bench.arm import Arm
+from radixbench.bench.beginning import Settled, Wish, settle
+from radixbench.bench.fleet import Fleet, Orders
 from radixbench.bench.outputs import OutputPaths
 from radixbench.bench.progress import OnProgress
-from radixbench.bench.run import Arm, Bench, RunPlan, incomplete_because, measure
-from radixbench.bench.schedule import schedule
-from radixbench.bench.steps import LogTail
-from radixbench.bench.stop import signals_held
-from radixbench.bench.target import BundledServer
+from radixbench.bench.run import describe, incomplete_because, measure
+from radixbench.bench.schedule import RunPlan
+from radixbench.bench.shelf import Shelf
 from radixbench.bench.tracker import Tracker
-from radixbench.capture.environment import collect
-from radixbench.capture.model import Capture, Environment, Run
-from radixbench.capture.store import save
-from radixbench.client.http import ServerClient
+from radixbench.bench.window import Bench
+from radixbench.capture.model import Capture
 from radixbench.client.loop import run as run_loop
-from radixbench.clock import anchor
-from radixbench.errors import IncompleteError, InterruptedRunError, OutputError, RadixbenchError
+from radixbench.clock import Clock, MonotonicClock
+from radixbench.errors import IncompleteError, InterruptedRunError, RadixbenchError, UsageError
 from radixbench.records import Mode
 from radixbench.scenario.model import Scenario
-from radixbench.scenario.resolve import longest_request, resolve
+from radixbench.scenario.resolve import at_cell
 from radixbench.telemetry.probes import pick_probe
+from radixbench.units import Seconds, seconds
 
-_READY_TIMEOUT_S = 1800.0
+_MOST_FAILURES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class SweepOutcome:
     error: RadixbenchError | None
 
 
-def run_sweep(
+def run_sweep(  # noqa: PLR0913 - one keyword for each way a sweep can be wished for
     scenario: Scenario,
     paths: OutputPaths,
     *,
@@ -51,176 +50,147 @@ def run_sweep(
     argv: Sequence[str],
     server_arguments: Sequence[str] = (),
     keep_text: bool = False,
+    resume: bool = False,
+    max_time_s: Seconds | None = None,
+    calibrate: bool = True,
 ) -> SweepOutcome:
-    """Measure every run of ``scenario``; ``server_arguments`` are passed on to each server.
+    """Measure every run of ``scenario``; ``server_arguments`` are passed on to each server of ours.
 
-    Raises what is wrong before the first run; from then on whatever happens is in the outcome and the
-    captures hold all that was measured.
+    ``resume`` keeps the whole pairs that the captures hold already. A run that can't be expected to end within
+    ``max_time_s`` isn't started. Raises what is wrong before the first run, or shows there to be wrong with every run;
+    from then on whatever happens is in the outcome and the captures hold all that was measured.
     """
-    sweep = _Sweep(scenario, paths, on_progress, should_stop, server_arguments, keep_text)
-    with contextlib.closing(sweep):
-        sweep.begin(argv)
-        error = sweep.run_all()
-        return SweepOutcome(
-            scenario=sweep.scenario,
-            captures=dict(sweep.captures),
-            paths={mode: paths.captures[mode] for mode in scenario.modes},
-            error=error,
+    clock = MonotonicClock()
+    deadline = _Deadline(clock, clock.now_ns(), max_time_s)
+    tracker, shelf = Tracker(on_progress), Shelf(paths)
+    with contextlib.closing(pick_probe()) as probe:
+        orders = Orders(
+            scenario,
+            paths,
+            tuple(server_arguments),
+            probe,
+            should_stop,
+            lambda stage, text, mode: tracker.note(stage, text, mode=mode),
         )
+        with contextlib.closing(Fleet(orders)) as fleet:
+            settled = settle(scenario, fleet, tracker, paths, Wish(tuple(argv), resume, calibrate, probe))
+            shelf.begin(settled)
+            bench = Bench(settled.scenario, probe, keep_text, should_stop)
+            error = _Sweep(settled, fleet, shelf, tracker, bench, deadline).run_all()
+    captures = {mode: shelf.captures[mode] for mode in settled.scenario.modes}
+    if isinstance(error, UsageError) and not any(capture.runs for capture in captures.values()):
+        raise error
+    return SweepOutcome(settled.scenario, captures, dict(paths.captures), error)
 
 
+@dataclass(frozen=True, slots=True)
+class _Deadline:
+    """When a sweep shall be over; without a limit never."""
+
+    clock: Clock
+    start_ns: int
+    limit_s: Seconds | None
+
+    def allows(self, expected_s: Seconds | None) -> bool:
+        """Whether a run of that length still ends in time; one of unknown length may be tried while there is some."""
+        if self.limit_s is None:
+            return True
+        left_s = self.limit_s - seconds(self.clock.now_ns() - self.start_ns)
+        return left_s > 0 if expected_s is None else expected_s <= left_s
+
+
+class _Attempt(NamedTuple):
+    """How one run went: ``kept`` in a capture or not, and what is wrong with it."""
+
+    fault: RadixbenchError | None
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _Sweep:
-    """The moving parts of one sweep."""
+    """The runs of a settled sweep."""
 
-    def __init__(
-        self,
-        scenario: Scenario,
-        paths: OutputPaths,
-        on_progress: OnProgress,
-        should_stop: Callable[[], bool],
-        server_arguments: Sequence[str],
-        keep_text: bool,
-    ) -> None:
-        self.scenario = scenario
-        self.captures: dict[Mode, Capture] = {}
-        self._paths = paths
-        self._tracker = Tracker(on_progress)
-        self._should_stop = should_stop
-        self._server_arguments = server_arguments
-        self._keep_text = keep_text
-        self._arms: dict[Mode, Arm] = {}
-        self._probe = pick_probe()
-        self._keep_both = True
-        self._pool_tokens: int | None = None
-        self._incomplete: IncompleteError | None = None
-        self._plans: tuple[RunPlan, ...] = ()
-
-    def close(self) -> None:
-        """End every server that was started."""
-        with signals_held():
-            for mode in tuple(self._arms):
-                self._stop_server(mode)
-            self._probe.close()
-
-    def begin(self, argv: Sequence[str]) -> None:
-        """Start the first server, settle what depends on it, and write empty captures."""
-        first = self.scenario.modes[0]
-        arm = self._start_server(first)
-        self.scenario = resolve(self.scenario, on_cpu=arm.facts.device == "cpu")
-        check_fits(arm.facts, longest_request(self.scenario))
-        self._keep_both = fits_beside(arm.facts, self._probe)
-        self._pool_tokens = arm.facts.pool_tokens
-        self._plans = schedule(self.scenario)
-        self._tracker.plan(self._plans)
-        environment = self._environment(argv)
-        for mode in self.scenario.modes:
-            planned = sum(plan.mode == mode for plan in self._plans)
-            self.captures[mode] = Capture(
-                scenario=self.scenario,
-                environment=environment,
-                created_wall_ns=anchor().wall_ns,
-                planned_runs=planned,
-            )
-            save(self.captures[mode], self._paths.captures[mode])
+    settled: Settled
+    fleet: Fleet
+    shelf: Shelf
+    tracker: Tracker
+    bench: Bench
+    deadline: _Deadline
 
     def run_all(self) -> RadixbenchError | None:
         """Every run in turn; returns the error that ended the sweep, or the last incomplete run's."""
-        for plan in self._plans:
-            if self._should_stop():
-                return self._interrupted()
-            try:
-                run = self._measure(plan)
-            except RadixbenchError as error:
-                return self._interrupted() if self._should_stop() else error
-            self._keep(plan.mode, run)
-            if self._should_stop():
-                return self._interrupted()
-            if run.status != "completed":
-                self._incomplete = incomplete_because(run)
-                if not self._arms[plan.mode].server.is_alive():
-                    return self._incomplete
-        return self._incomplete
+        incomplete: RadixbenchError | None = None
+        failed_in_a_row = 0
+        for plan in self.settled.plans:
+            if plan.order in self.settled.done:
+                continue
+            if self.bench.should_stop():
+                break
+            if not self.deadline.allows(self.tracker.expected_s(plan)):
+                return self._out_of_time()
+            fault, kept = self._attempt(plan)
+            failed_in_a_row = 0 if kept else failed_in_a_row + 1
+            incomplete = fault or incomplete
+            if self.bench.should_stop() or self._ends(fault, failed_in_a_row, plan):
+                break
+        return self._interrupted() if self.bench.should_stop() else incomplete
 
-    def _measure(self, plan: RunPlan) -> Run:
-        arm = self._arms.get(plan.mode) or self._start_server(plan.mode)
-        self._tracker.begin(plan)
-        bench = Bench(self.scenario, self._probe, self._keep_text, self._should_stop)
-        with self._explaining_death(arm.server):
-            run = run_loop(measure(plan, bench, arm, self._tracker.requests))
-        self._arms[plan.mode] = replace(arm, fresh=False)
-        self._tracker.end(plan, run)
-        return run
+    def _attempt(self, plan: RunPlan) -> _Attempt:
+        """One run, and what is wrong with it if anything is."""
+        try:
+            return _Attempt(self._one(plan), kept=True)
+        except IncompleteError as error:
+            return _Attempt(self._failed(plan, error), kept=False)
+        except RadixbenchError as error:
+            return _Attempt(error, kept=False)
 
-    def _keep(self, mode: Mode, run: Run) -> None:
-        capture = self.captures[mode]
-        self.captures[mode] = replace(
-            capture, runs=(*capture.runs, run), interrupted=capture.interrupted or self._should_stop()
+    def _ends(self, fault: RadixbenchError | None, failed_in_a_row: int, plan: RunPlan) -> bool:
+        """Whether a fault ends the sweep: what isn't one run's alone, a server that is gone, one after the other."""
+        if fault is None:
+            return False
+        if not isinstance(fault, IncompleteError) or failed_in_a_row == _MOST_FAILURES:
+            return True
+        return not self.fleet.serves(plan.mode)
+
+    def _one(self, plan: RunPlan) -> IncompleteError | None:
+        """Measure and keep one run; returns why it is incomplete.
+
+        Raises ``IncompleteError`` for one that leaves nothing to keep.
+        """
+        arm = self._arm(plan)
+        self.tracker.begin(plan)
+        asked = self.settled.traffic.asked(plan, arm.facts)
+        with self.fleet.explaining_death(arm.server):
+            run = run_loop(measure(plan, self.bench, arm, asked, self.tracker.requests))
+        self.fleet.used(plan.mode)
+        self.tracker.end(plan, run)
+        self.shelf.add(plan.mode, run, interrupted=self.bench.should_stop())
+        return None if run.status == "completed" else incomplete_because(run)
+
+    def _arm(self, plan: RunPlan) -> Arm:
+        return self.fleet.arm(plan.mode, at_cell(self.settled.scenario, plan.cell).engine)
+
+    def _failed(self, plan: RunPlan, error: IncompleteError) -> IncompleteError:
+        """Keep the reason of a run that left nothing else; a stop is none."""
+        if self.bench.should_stop():
+            return error
+        self.shelf.fail(plan, error.message)
+        self.tracker.note("note", f"run {plan.order + 1} was not measured: {error.message}", mode=plan.mode)
+        where = describe(plan.cell, plan.seed, plan.mode)
+        return IncompleteError(
+            f"run {plan.order + 1} ({where}) was not measured: {error.message}", remedy=error.remedy
         )
-        save(self.captures[mode], self._paths.captures[mode])
+
+    def _out_of_time(self) -> IncompleteError:
+        done = sum(len(capture.runs) for capture in self.shelf.captures.values())
+        return IncompleteError(
+            f"--max-time is up after {done} of {len(self.settled.plans)} runs",
+            remedy="go on with the same command and --resume",
+        )
 
     def _interrupted(self) -> InterruptedRunError:
-        for mode, capture in self.captures.items():
-            self.captures[mode] = replace(capture, interrupted=True)
-            with contextlib.suppress(
-                OutputError
-            ):  # what was saved before stays; the other arm is still saved
-                save(self.captures[mode], self._paths.captures[mode])
-        done = sum(len(capture.runs) for capture in self.captures.values())
+        done = self.shelf.interrupt()
         return InterruptedRunError(
-            f"interrupted after {done} of {len(self._plans)} runs",
-            remedy=f"what was measured is in {self._paths.directory}",
-        )
-
-    def _start_server(self, mode: Mode) -> Arm:
-        if not self._keep_both:
-            for other in tuple(self._arms):
-                self._stop_server(other)
-        self._tracker.note("start-server", f"starting the server with the cache {mode}", mode=mode)
-        log = self._paths.server_log(mode)
-        server = BundledServer(self._with_equal_pool(), mode, log, self._server_arguments)
-        server.start()
-        try:
-            facts = run_loop(self._await_ready(server))
-        except BaseException:
-            server.stop()
-            raise
-        self._arms[mode] = Arm(server=server, facts=facts, log=LogTail(log))
-        return self._arms[mode]
-
-    def _with_equal_pool(self) -> Scenario:
-        """The scenario, with the first server's pool size once that is known: arms differ in the cache alone."""
-        if self._pool_tokens is None:
-            return self.scenario
-        engine = replace(self.scenario.engine, max_total_tokens=self._pool_tokens)
-        return replace(self.scenario, engine=engine)
-
-    async def _await_ready(self, server: BundledServer) -> ServerFacts:
-        async with ServerClient(server.base_url) as client:
-            with self._explaining_death(server):
-                await client.wait_ready(
-                    _READY_TIMEOUT_S, lambda: server.is_alive() and not self._should_stop()
-                )
-            return await read_facts(client)
-
-    @contextlib.contextmanager
-    def _explaining_death(self, server: BundledServer) -> Iterator[None]:
-        """An ``IncompleteError`` of a server that has ended is replaced by that server's own last word."""
-        try:
-            yield
-        except IncompleteError as error:
-            if self._should_stop():
-                raise InterruptedRunError("interrupted while a server started") from error
-            if server.is_alive():
-                raise
-            raise server.death_error() from error
-
-    def _stop_server(self, mode: Mode) -> None:
-        self._arms.pop(mode).server.stop()
-
-    def _environment(self, argv: Sequence[str]) -> Environment:
-        devices = self._probe.devices()
-        return collect(
-            argv,
-            gpus=tuple(device.name for device in devices),
-            driver=next((device.driver for device in devices if device.driver), None),
+            f"interrupted after {done} of {len(self.settled.plans)} runs",
+            remedy=f"what was measured is in {self.shelf.directory}",
         )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from radixbench.bench.progress import OnProgress, Progress, Stage
-from radixbench.bench.run import RunPlan
+from radixbench.bench.schedule import RunPlan
 from radixbench.capture.model import Run
 from radixbench.clock import Clock, MonotonicClock
 from radixbench.records import Mode
@@ -26,13 +26,15 @@ class Tracker:
         self._on_progress = on_progress
         self._clock: Clock = MonotonicClock() if clock is None else clock
         self._plans: Sequence[RunPlan] = ()
+        self._done: frozenset[int] = frozenset()
         self._took: dict[Key, list[float]] = {}
         self._current: RunPlan | None = None
         self._began_ns = 0
 
-    def plan(self, plans: Sequence[RunPlan]) -> None:
-        """These runs will come."""
+    def plan(self, plans: Sequence[RunPlan], done: frozenset[int] = frozenset()) -> None:
+        """These runs will come; those with the orders ``done`` were measured before."""
         self._plans = plans
+        self._done = done
 
     def note(self, stage: Stage, text: str, *, mode: Mode | None = None) -> None:
         """Something outside of any run."""
@@ -55,6 +57,10 @@ class Tracker:
         self._took.setdefault((plan.cell_index, plan.mode), []).append(took)
         completed = sum(record.status == "completed" for record in run.requests)
         self._tell("saved", f"{run.status} in {took:.1f} s", completed, run.requested)
+
+    def expected_s(self, plan: RunPlan) -> float | None:
+        """How long a run will take; ``None`` until one has been."""
+        return self._foretold(plan) if self._took else None
 
     @property
     def _number(self) -> int:
@@ -80,7 +86,9 @@ class Tracker:
     def _left_s(self, *, over: bool) -> float | None:
         if not self._took:
             return None
-        coming = sum(self._foretold(plan) for plan in self._plans[self._number :])
+        coming = sum(
+            self._foretold(plan) for plan in self._plans[self._number :] if plan.order not in self._done
+        )
         if over or self._current is None:
             return coming
         spent = seconds(self._clock.now_ns() - self._began_ns)

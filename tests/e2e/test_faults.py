@@ -298,7 +298,8 @@ def _children(process: subprocess.Popen[str]) -> list[psutil.Process]:
 
 def _start_and_wait_for_requests(door: Door) -> subprocess.Popen[str]:
     """A slow sweep, returned once its second run is under way."""
-    process = door.start("sweep", *SMALL, *FAKE, SLOW, "--out", "pair", "--report", "pair.html")
+    outputs = ("--out", "pair", "--report", "pair.html")
+    process = door.start("sweep", *SMALL, *FAKE, SLOW, "--no-calibrate", *outputs)
     deadline = threading.Event()
     for _ in range(600):
         path = door.directory / "pair" / "on.json"
@@ -415,3 +416,23 @@ def test_a_count_beyond_reason_is_refused_by_path(door: Door, edited: Edited) ->
     outcome = door("compare", str(path), str(path))
     assert outcome.code == 2
     assert "runs[0].requests[0].output_tokens" in outcome.complaint
+
+
+def test_a_cut_sweep_is_resumed_from_its_captures(door: Door) -> None:
+    """After Ctrl-C the same command with ``--resume`` keeps whole pairs, measures the rest and compares them all."""
+    process = _start_and_wait_for_requests(door)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    before = {mode: load(door.directory / "pair" / f"{mode}.json").runs for mode in ("on", "off")}
+    pairs = min(len(runs) for runs in before.values())
+    outcome = door.sweep(SLOW, "--out", "pair", "--report", "whole.html", "--resume", "--json")
+    assert outcome.code == 0, outcome.err
+    for mode, runs in before.items():
+        capture = load(door.directory / "pair" / f"{mode}.json")
+        assert len(capture.runs) == capture.planned_runs == 6
+        assert not capture.interrupted
+        kept = [run for run in capture.runs if run in runs]
+        assert len(kept) >= pairs - 1
+    changed = door.sweep("--groups", "3", "--out", "pair", "--report", "other.html", "--resume")
+    assert changed.code == 2
+    assert "workload.groups was 2 and is 3" in changed.complaint

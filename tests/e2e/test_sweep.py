@@ -65,6 +65,27 @@ def test_a_capture_holds_the_evidence(swept: Swept) -> None:
         assert all(step.host_ns > 0 for step in run.steps)
 
 
+def test_a_capture_says_what_the_client_cost(swept: Swept) -> None:
+    """A calibration for all runs, and for each run the client's own cost and the server's counters and log."""
+    capture = load(swept[0].directory / "pair" / "on.json")
+    assert capture.calibration is not None
+    assert capture.calibration.ttft_error_p50_ns > 0
+    for run in capture.runs:
+        found = sum(request.cached_tokens or 0 for request in run.requests)
+        assert run.client is not None
+        assert run.client.chunks == sum(len(request.chunk_ns) for request in run.requests)
+        assert run.counters is not None
+        assert run.log is not None
+        assert run.counters.cached_tokens == run.log.cached_tokens == found
+        assert {check.name: check.held for check in run.protocol.checks} == {
+            "exact repeats": True,
+            "extensions": True,
+            "flush": True,
+            "alone": True,
+            "measured hits": True,
+        }
+
+
 def test_the_arms_alternate_back_to_back(swept: Swept) -> None:
     """Both arms of a seed and cell run one after the other, ``on off off on …``."""
     folder = swept[0].directory / "pair"

@@ -1,0 +1,172 @@
+"""The servers of a sweep: which one an arm needs, started when it is needed, ended with the sweep.
+
+An arm without reuse has a server of its own when it comes about by a flag; by salt or flush both arms share one.
+Servers of ours both stay up when they fit, and are started anew when a cell needs other settings. A
+server that isn't ours is only looked at.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from radixbench.bench.arm import Arm, connect
+from radixbench.bench.identity import ServerFacts, read_facts
+from radixbench.bench.ledger import Ledger, ledger_file
+from radixbench.bench.log_part import LogTail
+from radixbench.bench.memory import fits_beside
+from radixbench.bench.outputs import OutputPaths
+from radixbench.bench.progress import Stage
+from radixbench.bench.stop import signals_held
+from radixbench.bench.target import BundledServer, ExternalServer, Target
+from radixbench.client.loop import run as run_loop
+from radixbench.errors import IncompleteError, InterruptedRunError
+from radixbench.model.cache_dir import cache_dir
+from radixbench.model.load_tokenizer import load_tokenizer
+from radixbench.model.tokenizer import Tokenizer
+from radixbench.records import Mode
+from radixbench.scenario.model import EngineSpec, Scenario
+from radixbench.telemetry.probes import Probe
+
+_READY_TIMEOUT_S = 1800.0
+_FOREIGN_TIMEOUT_S = 60.0
+_UNKNOWN_PAGE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """What a fleet is given: ``note`` hears in words what it does to which arm's server, and at what stage that is."""
+
+    scenario: Scenario
+    paths: OutputPaths
+    server_arguments: Sequence[str]
+    probe: Probe
+    should_stop: Callable[[], bool]
+    note: Callable[[Stage, str, Mode], None]
+
+
+class Fleet:
+    """Running servers by the mode they are started in."""
+
+    def __init__(self, orders: Orders) -> None:
+        self._orders = orders
+        self._arms: dict[Mode, Arm] = {}
+        self._keep_both: bool | None = None
+        self._pools: dict[EngineSpec, int | None] = {}
+        self.tokenizer = _tokenizer(orders.scenario)
+
+    def close(self) -> None:
+        """End every server that was started."""
+        with signals_held():
+            for mode in tuple(self._arms):
+                self._stop(mode)
+
+    def arm(self, mode: Mode, engine: EngineSpec) -> Arm:
+        """The server for an arm with these settings, ready. Raises when it doesn't come up."""
+        place = self._place(mode)
+        for other in tuple(self._arms):
+            if self._arms[other].engine != engine or (other != place and self._keep_both is False):
+                self._stop(other)
+        if place not in self._arms:
+            self._arms[place] = self._start(place, engine)
+        return self._arms[place]
+
+    def used(self, mode: Mode) -> None:
+        """A run was measured on this arm's server."""
+        place = self._place(mode)
+        self._arms[place] = replace(self._arms[place], fresh=False)
+
+    def serves(self, mode: Mode) -> bool:
+        """Whether this arm's server is up and can still answer."""
+        arm = self._arms.get(self._place(mode))
+        if arm is None or arm.server.has_ended():
+            return False
+
+        async def ask() -> bool:
+            async with connect(arm.server, self._orders.scenario) as client:
+                return await arm.server.is_alive(client)
+
+        return run_loop(ask())
+
+    @contextlib.contextmanager
+    def explaining_death(self, server: Target) -> Iterator[None]:
+        """An ``IncompleteError`` of a server that has ended is replaced by that server's own last word."""
+        try:
+            yield
+        except IncompleteError as error:
+            if self._orders.should_stop():
+                raise InterruptedRunError("interrupted while a server was prepared") from error
+            if not server.has_ended():
+                raise
+            raise server.death_error() from error
+
+    def _place(self, mode: Mode) -> Mode:
+        return mode if self._orders.scenario.off_mode == "flag" else "on"
+
+    def _start(self, place: Mode, engine: EngineSpec) -> Arm:
+        server = self._target(place, engine)
+        server.start()
+        try:
+            facts = run_loop(self._await_ready(server))
+        except BaseException:
+            server.stop()
+            raise
+        self._pools.setdefault(engine, facts.pool_tokens)
+        if self._keep_both is None:
+            ours = self._orders.scenario.target.base_url is None
+            self._keep_both = not ours or fits_beside(facts, self._orders.probe)
+        log = None if server.log_path is None else LogTail(server.log_path)
+        if log is not None:
+            log.skip()
+        return Arm(server, facts, self._ledger(server, facts), log, engine)
+
+    def _target(self, place: Mode, engine: EngineSpec) -> Target:
+        scenario = self._orders.scenario
+        if scenario.target.base_url is not None:
+            return self._foreign(place, scenario.target.base_url)
+        self._orders.note("start-server", f"starting the server with the cache {place}", place)
+        pool = engine.max_total_tokens or self._pools.get(engine)  # arms differ in the cache alone
+        equal = replace(scenario, engine=replace(engine, max_total_tokens=pool))
+        logs = self._orders.paths
+        log = logs.server_log(place if place in logs.captures else next(iter(logs.captures)))
+        return BundledServer(equal, place, log, self._orders.server_arguments)
+
+    def _foreign(self, place: Mode, base_url: str) -> ExternalServer:
+        target = self._orders.scenario.target
+        if place == "off" and target.off_base_url is not None:
+            base_url = target.off_base_url
+        self._orders.note("note", f"measuring the server at {base_url}", place)
+        engine = "other" if target.engine == "bundled" else target.engine
+        log = None if target.server_log is None or base_url != target.base_url else Path(target.server_log)
+        return ExternalServer(base_url, engine, log)
+
+    def _ledger(self, server: Target, facts: ServerFacts) -> Ledger:
+        page = facts.page_size or _UNKNOWN_PAGE
+        if server.pid is not None:
+            return Ledger(page)
+        return Ledger(page, ledger_file(cache_dir(), server.base_url, facts.fingerprint))
+
+    async def _await_ready(self, server: Target) -> ServerFacts:
+        should_stop = self._orders.should_stop
+        async with connect(server, self._orders.scenario) as client:
+            with self.explaining_death(server):
+                await client.wait_ready(
+                    _READY_TIMEOUT_S if server.pid is not None else _FOREIGN_TIMEOUT_S,
+                    lambda: not (server.has_ended() or should_stop()),
+                )
+            return await read_facts(client, self.tokenizer)
+
+    def _stop(self, mode: Mode) -> None:
+        self._arms.pop(mode).server.stop()
+
+
+def _tokenizer(scenario: Scenario) -> Tokenizer | None:
+    """What makes text into ids, where anything is text or a server doesn't tell its vocabulary; no weights."""
+    name = scenario.target.tokenizer
+    if name is None and scenario.workload.kind == "conversations" and scenario.target.base_url is None:
+        name = scenario.model.name
+    if name is None:
+        return None
+    return load_tokenizer(name, trust_remote_code=scenario.model.trust_remote_code)

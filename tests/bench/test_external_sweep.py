@@ -1,0 +1,205 @@
+"""Sweeps against a server that runs already: never started, never stopped, told apart when it lies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from radixbench.bench.progress import Progress
+from radixbench.capture.store import load, save
+from radixbench.errors import IncompleteError, UsageError
+from radixbench.scenario.model import GridSpec, LoadSpec, TargetSpec
+from tests.bench.sweeping import SMALL, check, only_run, scenario_for, sweep
+from tests.mock.start import mock_process
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ledgers go into a directory of the test's own; a key is known to the environment."""
+    monkeypatch.setenv("RADIXBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-not-to-be-kept")
+
+
+@pytest.fixture(scope="module")
+def honest() -> Iterator[str]:
+    """A mock that does as it is told."""
+    with mock_process() as base_url:
+        yield base_url
+
+
+@pytest.fixture(scope="module")
+def without_flush() -> Iterator[str]:
+    """A mock that has no call to empty its cache."""
+    with mock_process("--flush", "absent") as base_url:
+        yield base_url
+
+
+def test_both_arms_interleave_on_one_server(honest: str, tmp_path: Path) -> None:
+    """With salts no second server is needed; the record says whose server it was, without process or key."""
+    notes: list[Progress] = []
+    outcome = sweep(scenario_for(honest, seeds=2), tmp_path, calibrate=True, on_progress=notes.append)
+    assert outcome.error is None
+    assert not any(note.stage == "start-server" for note in notes)
+    assert [note.stage for note in notes if note.text == f"measuring the server at {honest}"] == ["note"]
+    assert {path.name for path in tmp_path.iterdir()} == {"on.json", "off.json", "cache"}
+    runs = [run for mode in ("on", "off") for run in load(outcome.paths[mode]).runs]
+    runs.sort(key=lambda run: run.order)
+    assert [run.mode for run in runs] == ["on", "off", "off", "on"]
+    assert all(run.protocol.verified for run in runs)
+    assert {run.protocol.off_mode for run in runs} == {None, "salt"}
+    assert {(run.server.pid, run.server.engine, run.server.base_url) for run in runs} == {
+        (None, "sglang", honest)
+    }
+    for run in runs:
+        assert run.client is not None
+        assert run.counters is not None
+        assert run.counters.requests == len(run.requests)
+        assert check(run, "alone").held is True
+    assert all(outcome.captures[mode].calibration for mode in ("on", "off"))
+    assert "sk-not-to-be-kept" not in outcome.paths["on"].read_text()
+
+
+def test_the_same_seeds_again_are_remembered(honest: str, without_flush: str, tmp_path: Path) -> None:
+    """A later invocation knows what the server was sent; after a proved flush that is told and not held against it."""
+    for place in ("one", "two"):
+        flushed = sweep(scenario_for(honest, modes=("on",)), tmp_path / "honest" / place)
+        target = TargetSpec(base_url=without_flush, engine="other")
+        kept = sweep(scenario_for(without_flush, target=target, modes=("on",)), tmp_path / "other" / place)
+    run = only_run(flushed)
+    assert (run.protocol.verified, run.protocol.ledger_repeats) == (True, 0)
+    assert check(run, "ledger").held is True
+    assert "6 measured prompts begin as ones this server was sent before" in check(run, "ledger").detail
+    run = only_run(kept)
+    assert (run.protocol.verified, run.protocol.ledger_repeats) == (False, 6)
+
+
+def test_a_run_that_can_not_be_prepared_leaves_its_reason(tmp_path: Path) -> None:
+    """A lying flush costs the runs that need one; the arm that doesn't is measured, and the captures say why."""
+    notes: list[Progress] = []
+    with mock_process("--flush", "lies") as base_url:
+        outcome = sweep(scenario_for(base_url, seeds=2), tmp_path, on_progress=notes.append)
+    assert isinstance(outcome.error, IncompleteError)
+    assert "was not measured: cache not flushed" in outcome.error.message
+    on, off = load(outcome.paths["on"]), load(outcome.paths["off"])
+    assert (len(on.runs), len(on.failures), on.planned_runs) == (0, 2, 2)
+    assert "still found 127 cached" in on.failures[0].reason
+    assert [run.protocol.verified for run in off.runs] == [True, True]
+    assert any("was not measured" in note.text for note in notes)
+
+
+def test_a_server_without_a_flush_ends_a_cold_sweep_at_once(without_flush: str, tmp_path: Path) -> None:
+    """What is wrong with every run is told as one line after the first preparation, and nothing is measured."""
+    notes: list[Progress] = []
+    with pytest.raises(UsageError, match="no call to empty its cache"):
+        sweep(scenario_for(without_flush, seeds=3), tmp_path, on_progress=notes.append)
+    assert not any(note.stage in {"measure", "saved"} for note in notes)
+
+
+def test_a_server_that_refuses_everything_is_given_up(tmp_path: Path) -> None:
+    """Three runs in a row that leave nothing end the sweep instead of going through all of it."""
+    with mock_process("--fail", "400=all") as base_url:
+        outcome = sweep(scenario_for(base_url, seeds=4), tmp_path)
+    assert isinstance(outcome.error, IncompleteError)
+    assert sum(len(capture.failures) for capture in outcome.captures.values()) == 3
+
+
+def test_a_server_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No server answers: one line, before anything is written."""
+    monkeypatch.setattr("radixbench.bench.fleet._FOREIGN_TIMEOUT_S", 0.2)
+    with pytest.raises(IncompleteError, match="no server was ready"):
+        sweep(scenario_for("http://127.0.0.1:9"), tmp_path)
+    assert not list(tmp_path.glob("*.json"))
+
+
+def test_a_server_whose_settings_are_not_ours_is_not_swept_over_them(honest: str, tmp_path: Path) -> None:
+    """An axis of server settings needs servers that can be restarted."""
+    with pytest.raises(UsageError, match="isn't ours to set"):
+        sweep(scenario_for(honest, grid=GridSpec(page_size=(1, 16))), tmp_path)
+
+
+def test_an_arm_without_a_cache_by_flag_needs_its_own_server(honest: str, tmp_path: Path) -> None:
+    """Without a second address there is no arm to compare with; with one both are measured."""
+    with pytest.raises(UsageError, match="--off-base-url"):
+        sweep(scenario_for(honest, off_mode="flag"), tmp_path / "a")
+    with mock_process("--disable-radix-cache") as off_base_url:
+        target = TargetSpec(base_url=honest, off_base_url=off_base_url, engine="sglang")
+        outcome = sweep(scenario_for(honest, target=target, off_mode="flag"), tmp_path / "b")
+    assert outcome.error is None
+    assert only_run(outcome, "off").server.base_url == off_base_url
+    assert only_run(outcome, "off").protocol.verified is True
+
+
+def test_resuming_keeps_whole_pairs_and_measures_the_rest(honest: str, tmp_path: Path) -> None:
+    """What is complete in both arms stays as it was; a broken pair and what never ran are measured."""
+    scenario = scenario_for(honest, seeds=3)
+    whole = sweep(scenario, tmp_path)
+    on, off = load(whole.paths["on"]), load(whole.paths["off"])
+    save(replace(on, runs=on.runs[:2], interrupted=True), whole.paths["on"])
+    broken = replace(off.runs[1], status="incomplete", error="cut")
+    save(replace(off, runs=(off.runs[0], broken, off.runs[2])), whole.paths["off"])
+    notes: list[Progress] = []
+    outcome = sweep(scenario, tmp_path, resume=True, on_progress=notes.append)
+    assert outcome.error is None
+    assert any("resuming: 2 runs" in note.text for note in notes)
+    again = {mode: load(path) for mode, path in outcome.paths.items()}
+    for mode, before in (("on", on), ("off", off)):
+        assert [run.seed for run in again[mode].runs] == [0, 1, 2]
+        assert [run.status for run in again[mode].runs] == ["completed"] * 3
+        assert again[mode].runs[0] == before.runs[0]
+        assert again[mode].runs[1].start_ns > before.runs[1].start_ns
+        assert not again[mode].interrupted
+        assert again[mode].created_wall_ns == before.created_wall_ns
+
+
+def test_resuming_another_scenario_is_refused_by_its_difference(honest: str, tmp_path: Path) -> None:
+    """The captures stay as they are, and the line names the key."""
+    sweep(scenario_for(honest), tmp_path)
+    before = (tmp_path / "on.json").read_bytes()
+    changed = scenario_for(honest, workload=replace(SMALL, groups=1))
+    with pytest.raises(UsageError, match=r"workload\.groups was 2 and is 1"):
+        sweep(changed, tmp_path, resume=True)
+    assert (tmp_path / "on.json").read_bytes() == before
+
+
+def test_a_run_that_can_not_end_in_time_is_not_started(honest: str, tmp_path: Path) -> None:
+    """After the time is up the sweep stops between runs, says how to go on, and does."""
+    scenario = scenario_for(honest, seeds=2)
+    outcome = sweep(scenario, tmp_path, max_time_s=1e-9)
+    assert isinstance(outcome.error, IncompleteError)
+    assert "--resume" in str(outcome.error)
+    assert not any(capture.runs for capture in outcome.captures.values())
+    assert sweep(scenario, tmp_path, resume=True).error is None
+
+
+def test_a_stop_between_runs_is_kept(honest: str, tmp_path: Path) -> None:
+    """Somebody who stops the sweep finds captures that say so."""
+    seen: list[str] = []
+
+    def should_stop() -> bool:
+        return bool(seen.count("saved"))
+
+    outcome = sweep(
+        scenario_for(honest, seeds=2),
+        tmp_path,
+        should_stop=should_stop,
+        on_progress=lambda event: seen.append(event.stage),
+    )
+    assert outcome.error is not None
+    assert outcome.error.exit_code == 130
+    assert all(load(path).interrupted for path in outcome.paths.values())
+    assert len(load(outcome.paths["on"]).runs) == 1
+
+
+def test_an_open_loop_against_a_server(honest: str, tmp_path: Path) -> None:
+    """Arrivals at a rate: every request has a due time of its own, and the state is proved all the same."""
+    load_spec = LoadSpec(arrival="constant", request_rate=50.0)
+    outcome = sweep(scenario_for(honest, load=load_spec, modes=("on",)), tmp_path)
+    assert outcome.error is None
+    run = only_run(outcome)
+    dues = sorted(record.due_ns for record in run.requests)
+    assert {later - earlier for earlier, later in pairwise(dues)} == {20_000_000}
+    assert run.protocol.verified is True
