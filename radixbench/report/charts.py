@@ -37,8 +37,11 @@ def spec(
     font: str = _FILE_FONT,
     hover: bool = False,
 ) -> dict[str, Any]:
-    """The panel as a Vega-Lite specification; ``width="container"`` fits it to its place on a page."""
-    document = chart(panel, palette, hover=hover).properties(width=width).to_dict()
+    """The panel as a Vega-Lite specification; ``width="container"`` fits it to its place on a page.
+
+    It isn't held against Vega-Lite's schema each time it is drawn, which would cost as much as the drawing.
+    """
+    document = chart(panel, palette, hover=hover).properties(width=width).to_dict(validate=False)
     document["config"] = _config(palette, font)
     document["description"] = panel.summary
     document["background"] = None

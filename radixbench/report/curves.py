@@ -1,17 +1,20 @@
-"""A metric against shared length: every seed of both arms as a point, the mean over seeds as a line.
+"""A metric against an axis of the sweep: every seed of both arms as a point, the mean over seeds as a line.
 
-A sweep of one shared length and several numbers of turns is drawn against turns.
+The axis is the shared length where that varies, else the next that does; a sweep of one cell shows its arms
+side by side.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from radixbench.capture.model import CellValue
 from radixbench.compare.change import Change, Side
 from radixbench.metrics.registry import METRICS
 from radixbench.report import readings, text
+from radixbench.report.axes import ARMS, LENGTH, MAX_PANELS, TURNS, Axis, main_axis, place
 from radixbench.report.cells import CellKey, cell_key, cell_order, cell_title
 from radixbench.report.evidence import Evidence
 from radixbench.report.model import Figure, FigureKey, Grid, Panel, Row, Slot
@@ -34,18 +37,12 @@ class CurveWords(NamedTuple):
     scale: float
     by_length: tuple[str, ...]
     by_turns: tuple[str, ...]
+    by_others: tuple[str, ...]
 
+    def reading(self, axis: Axis) -> tuple[str, ...]:
+        """How to read the curve along this axis."""
+        return self.by_length if axis is LENGTH else self.by_turns if axis is TURNS else self.by_others
 
-class Axis(NamedTuple):
-    """What a curve is drawn against: an axis of the sweep."""
-
-    key: str
-    noun: str
-    title: str
-
-
-_LENGTH = Axis("shared_tokens", "shared length", "shared prefix (tokens)")
-_TURNS = Axis("turns", "turns", "turns of a conversation")
 
 TTFT = CurveWords(
     "ttft",
@@ -55,6 +52,7 @@ TTFT = CurveWords(
     _MILLISECONDS,
     readings.TTFT,
     readings.TTFT_BY_TURNS,
+    readings.TTFT_BY_OTHERS,
 )
 THROUGHPUT = CurveWords(
     "throughput",
@@ -62,6 +60,7 @@ THROUGHPUT = CurveWords(
     "Output throughput",
     "output tokens per second",
     1.0,
+    readings.THROUGHPUT,
     readings.THROUGHPUT,
     readings.THROUGHPUT,
 )
@@ -87,40 +86,30 @@ def compared_means(changes: Sequence[Change]) -> Means:
     return found
 
 
-def curve(words: CurveWords, sides: Sequence[Evidence], means: Means) -> Figure:
+def curve(
+    words: CurveWords, sides: Sequence[Evidence], means: Means, *, against: Axis | None = None
+) -> Figure:
     """One panel for each combination of the other axes; absent when no run has the figure."""
-    axis = _axis(sides)
-    title = f"{words.title} against {axis.noun}"
-    how_to_read = words.by_turns if axis is _TURNS else words.by_length
+    axis = main_axis([cell for side in sides for cell in side.cells()]) if against is None else against
+    title = f"{words.title}, seed by seed" if axis is ARMS else f"{words.title} against {axis.noun}"
+    how_to_read = words.reading(axis)
     rows = [row for side in sides for row in _points(words, axis, side)]
     if not rows:
         return Figure(words.key, title, how_to_read, (), absent=_absence(words, sides))
     lines = [row for side in sides for row in _line(words, axis, side, means)]
     facets = list(dict.fromkeys(str(row["facet"]) for row in rows))
     panels = tuple(
-        _panel(words, axis, place, facet, _within(rows, facet), _within(lines, facet), sides)
-        for place, facet in enumerate(facets)
+        _panel(words, axis, number, facet, _within(rows, facet), _within(lines, facet), sides)
+        for number, facet in enumerate(facets[:MAX_PANELS])
     )
-    return Figure(words.key, title, how_to_read, panels, _grid(words, sides, means))
+    figure = Figure(words.key, title, how_to_read, panels, _grid(words, sides, means))
+    left_out = len(facets) - len(panels)
+    note = f"{left_out} more {'combination is' if left_out == 1 else 'combinations are'} in the table only."
+    return replace(figure, notes=(note,)) if left_out else figure
 
 
 def _within(rows: Sequence[Row], facet: str) -> list[Row]:
     return [row for row in rows if row["facet"] == facet]
-
-
-def _axis(sides: Sequence[Evidence]) -> Axis:
-    cells = [cell for side in sides for cell in side.cells()]
-    lengths, turns = ({cell.get(axis.key) for cell in cells} for axis in (_LENGTH, _TURNS))
-    return _TURNS if len(lengths) == 1 and len(turns) > 1 else _LENGTH
-
-
-def _position(axis: Axis, cell: Mapping[str, int | str]) -> tuple[float | str, str]:
-    """Where a cell lies: its number on the axis and the title of everything else, or its title alone."""
-    place = cell.get(axis.key)
-    if not isinstance(place, int):
-        return cell_title(cell), ""
-    rest = {key: value for key, value in cell.items() if key != axis.key}
-    return place, cell_title(rest) if rest else ""
 
 
 def _points(words: CurveWords, axis: Axis, side: Evidence) -> list[Row]:
@@ -129,7 +118,7 @@ def _points(words: CurveWords, axis: Axis, side: Evidence) -> list[Row]:
         figure = summary.figures.get(words.metric)
         if figure is None or figure.value is None:
             continue
-        x, facet = _position(axis, summary.cell)
+        x, facet = place(axis, summary.cell, side.arm.name)
         tip = text.quantity(figure.value, METRICS[words.metric].unit).value
         rows.append(
             {
@@ -148,7 +137,7 @@ def _line(words: CurveWords, axis: Axis, side: Evidence, means: Means) -> list[R
     for cell in side.cells():
         mean = means.get((side.arm.slot, cell_key(cell), words.metric))
         if mean is not None and mean.value is not None:
-            x, facet = _position(axis, cell)
+            x, facet = place(axis, cell, side.arm.name)
             rows.append(
                 {"x": x, "y": _rounded(mean.value * words.scale), "series": side.arm.name, "facet": facet}
             )
@@ -162,7 +151,7 @@ def _rounded(value: float) -> float:
 def _panel(
     words: CurveWords,
     axis: Axis,
-    place: int,
+    number: int,
     facet: str,
     rows: list[Row],
     means: list[Row],
@@ -170,14 +159,13 @@ def _panel(
 ) -> Panel:
     heights = [float(row["y"]) for row in rows if isinstance(row["y"], float)]
     log_y = min(heights) > 0 and max(heights) / min(heights) >= _LOG_FROM
-    numeric = not isinstance(rows[0]["x"], str)
     where = f" ({facet})" if facet else ""
     return Panel(
-        key=f"{words.key}-{place}",
+        key=f"{words.key}-{number}",
         kind="curve",
         title=facet,
         summary=f"{words.title} against {axis.noun}{where}: {_spoken(means)}.",
-        x_title=axis.title if numeric else "cell",
+        x_title=axis.title,
         y_title=f"{words.y_title}{', logarithmic' if log_y else ''}",
         series=tuple(side.arm.name for side in sides),
         slots=tuple(side.arm.slot for side in sides),

@@ -7,13 +7,15 @@ from collections.abc import Iterable, Sequence
 from radixbench.compare.change import Change, Comparison
 from radixbench.compare.verdict import MIN_PAIRS
 from radixbench.report import text
-from radixbench.report.cells import cell_order, cell_title
+from radixbench.report.cells import at_cell, cell_order
 from radixbench.report.phrases import clause, is_blind
 from radixbench.report.words import metric_prose
 
+_FEW = 4
+
 
 def details(
-    comparison: Comparison, gated: Sequence[Change], told: Sequence[dict[str, int | str]]
+    comparison: Comparison, gated: Sequence[Change], told: Sequence[dict[str, int | float | str]]
 ) -> Iterable[str]:
     yield from _drift(comparison)
     if len({cell_order(change.cell) for change in gated}) > 1:
@@ -21,16 +23,33 @@ def details(
     rest = [change for change in gated if change.cell not in told]
     for change in rest:
         if change.verdict == "worse" and change.factor is not None:
-            yield f"At {cell_title(change.cell)}: {clause(change)}."
-    for change in rest:
-        if change.verdict in {"undecided", "incomparable"}:
-            name = metric_prose(change.metric)
-            yield f"At {cell_title(change.cell)}, {name} is {change.verdict}: {change.reason or 'no reason given'}."
+            yield f"{_at(change)}: {clause(change)}."
+    yield from _open(rest)
     serious = [caveat.code for caveat in comparison.caveats if caveat.severity == "serious"]
     if serious:
         codes = text.several(list(dict.fromkeys(serious)))
         yield f"Read the serious caveats before quoting a figure: {codes}."
     yield _pairs(gated, comparison.threshold)
+
+
+def _open(rest: Sequence[Change]) -> Iterable[str]:
+    """Rows without a verdict: one by one while they are few, else drawn together by their reason."""
+    by_reason: dict[tuple[str | None, str | None], list[Change]] = {}
+    for change in rest:
+        if change.verdict in {"undecided", "incomparable"}:
+            by_reason.setdefault((change.verdict, change.reason), []).append(change)
+    for (verdict, reason), changes in by_reason.items():
+        why = reason or "no reason given"
+        if len(changes) > _FEW:
+            yield f"{len(changes)} more figures are {verdict}: {why}."
+            continue
+        for change in changes:
+            yield f"{_at(change)}, {metric_prose(change.metric)} is {verdict}: {why}."
+
+
+def _at(change: Change) -> str:
+    where = at_cell(change.cell)
+    return where[0].upper() + where[1:]
 
 
 def _drift(comparison: Comparison) -> Iterable[str]:

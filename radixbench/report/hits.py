@@ -4,88 +4,95 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from radixbench.metrics.summary import CacheAccount, RunSummary
+from radixbench.metrics.summary import RunSummary
 from radixbench.report import readings, text
-from radixbench.report.cells import cell_order, cell_title, shared_tokens
+from radixbench.report.axes import ARMS, MAX_PANELS, Axis, label, main_axis, place
+from radixbench.report.cells import cell_order, cell_title
 from radixbench.report.evidence import Evidence
 from radixbench.report.model import Figure, Grid, Panel, Row
 
 _CACHED_TITLE = "Cached tokens: measured against expected"
-_TURNS_TITLE = "Hits per turn"
 
 
 def cached_figure(sides: Sequence[Evidence]) -> Figure:
-    """One panel for each arm that reused anything; an arm that reused nothing is told in the table."""
-    panels = tuple(panel for side in sides if (panel := _cached_panel(side)) is not None)
+    """Panels for each arm that reused anything; an arm that reused nothing is told in the table."""
+    panels = tuple(panel for side in sides for panel in _cached_panels(side))
     grid = _cached_grid(sides)
     absent = "" if panels else _why_no_hits(sides)
-    return Figure("cached", _CACHED_TITLE, readings.CACHED, panels, grid, absent)
+    return Figure("cached", _CACHED_TITLE, readings.CACHED, panels[:MAX_PANELS], grid, absent)
 
 
-def _ordered(side: Evidence) -> list[RunSummary]:
+def ordered(side: Evidence) -> list[RunSummary]:
+    """The runs of an arm in the order of their cells and seeds."""
     return sorted(side.summaries, key=lambda s: (cell_order(s.cell), s.seed))
 
 
-def _expects(summary: RunSummary) -> bool:
+def expects(summary: RunSummary) -> bool:
     """Whether reuse is to be expected at all: never with the cache off."""
     return summary.mode == "on"
 
 
-def _cached_panel(side: Evidence) -> Panel | None:
-    rows: list[Row] = []
-    lengths_only = all(set(cell) == {"shared_tokens"} for cell in side.cells())
-    for summary in _ordered(side):
-        cache = summary.cache
-        if not cache.cached_tokens and not _expects(summary):
-            continue
-        low, high = _expected(summary)
-        rows.append(
-            {
-                "cell": text.count(shared_tokens(summary.cell)) if lengths_only else cell_title(summary.cell),
-                "seed": f"seed {summary.seed}",
-                "measured": cache.cached_tokens,
-                "low": low,
-                "high": high,
-                "series": side.arm.name,
-                "tip": f"{side.arm.name}, {cell_title(summary.cell)}, seed {summary.seed}: {_told(summary)}",
-            }
-        )
-    if not rows:
-        return None
+def _cached_panels(side: Evidence) -> list[Panel]:
+    """A panel for each combination of axes other than the main one."""
+    axis = main_axis(side.cells())
+    facets: dict[str, list[RunSummary]] = {}
+    for summary in ordered(side):
+        if summary.cache.cached_tokens or expects(summary):
+            facet = place(axis, summary.cell, "").facet if axis is not ARMS else ""
+            facets.setdefault(facet, []).append(summary)
+    keys = [f"cached-{side.arm.slot}{f'-{number}' if number else ''}" for number in range(len(facets))]
+    return [
+        _cached_panel(side, axis, key, facet, runs)
+        for key, (facet, runs) in zip(keys, facets.items(), strict=True)
+    ]
+
+
+def _cached_panel(side: Evidence, axis: Axis, key: str, facet: str, runs: Sequence[RunSummary]) -> Panel:
+    title = f"{side.arm.name}, {facet}" if facet else side.arm.name
     return Panel(
-        key=f"cached-{side.arm.slot}",
+        key=key,
         kind="expected",
-        title=side.arm.name,
-        summary=f"Cached tokens of {side.arm.name}, measured and expected: {_spoken(side)}.",
-        x_title="shared prefix (tokens), a column for each seed"
-        if lengths_only
-        else "a column for each seed",
+        title=title,
+        summary=f"Cached tokens of {title}, measured and expected: {_spoken(runs)}.",
+        x_title="a column for each seed" if axis is ARMS else f"{axis.title}, a column for each seed",
         y_title="cached tokens in a run",
         series=(side.arm.name,),
         slots=(side.arm.slot,),
-        rows=tuple(rows),
+        rows=tuple(_cached_row(side, axis, summary) for summary in runs),
     )
 
 
+def _cached_row(side: Evidence, axis: Axis, summary: RunSummary) -> Row:
+    low, high = _expected(summary)
+    return {
+        "cell": label(axis, summary.cell),
+        "seed": f"seed {summary.seed}",
+        "measured": summary.cache.cached_tokens,
+        "low": low,
+        "high": high,
+        "series": side.arm.name,
+        "tip": f"{side.arm.name}, {cell_title(summary.cell)}, seed {summary.seed}: {_told(summary)}",
+    }
+
+
 def _expected(summary: RunSummary) -> tuple[int, int]:
-    return (summary.cache.expected_low, summary.cache.expected_high) if _expects(summary) else (0, 0)
+    return (summary.cache.expected_low, summary.cache.expected_high) if expects(summary) else (0, 0)
 
 
 def _told(summary: RunSummary) -> str:
     low, high = _expected(summary)
     cached = summary.cache.cached_tokens
     measured = "not told by the server" if cached is None else f"{text.count(cached)} cached"
-    return f"{measured}, expected {_between(low, high)}"
+    return f"{measured}, expected {between(low, high)}"
 
 
-def _between(low: int, high: int) -> str:
+def between(low: int, high: int) -> str:
+    """An expectation as text: a number, or ``low–high``."""
     return text.count(low) if low == high else f"{text.count(low)}–{text.count(high)}"
 
 
-def _spoken(side: Evidence) -> str:
-    return "; ".join(
-        f"{cell_title(summary.cell)} seed {summary.seed} {_told(summary)}" for summary in _ordered(side)[:6]
-    )
+def _spoken(runs: Sequence[RunSummary]) -> str:
+    return "; ".join(f"{cell_title(one.cell)} seed {one.seed} {_told(one)}" for one in runs[:6])
 
 
 def _cached_grid(sides: Sequence[Evidence]) -> Grid:
@@ -96,11 +103,11 @@ def _cached_grid(sides: Sequence[Evidence]) -> Grid:
             str(summary.seed),
             text.count(summary.cache.prompt_tokens),
             text.count(summary.cache.cached_tokens),
-            _between(*_expected(summary)),
+            between(*_expected(summary)),
             _judged(summary),
         )
         for side in sides
-        for summary in _ordered(side)
+        for summary in ordered(side)
     ]
     header = ("cell", "arm", "seed", "prompt tokens", "cached, measured", "cached, expected", "reading")
     return Grid(header, tuple(rows))
@@ -120,78 +127,3 @@ def _why_no_hits(sides: Sequence[Evidence]) -> str:
     if not any(side.summaries for side in sides):
         return "No run was saved."
     return "No tokens were cached, and none were expected: the prefix cache was off in every run."
-
-
-def turns_figure(sides: Sequence[Evidence]) -> Figure | None:
-    """Hit rate by turn, a panel for each arm and cell with more than one turn; ``None`` without turns."""
-    panels = [
-        panel
-        for side in sides
-        for place, cell in enumerate(side.cells())
-        if (panel := _turn_panel(side, place, [s for s in _ordered(side) if s.cell == cell])) is not None
-    ]
-    if not panels:
-        return None
-    return Figure("turns", _TURNS_TITLE, readings.TURNS, tuple(panels), _turn_grid(sides))
-
-
-def _has_turns(cache: CacheAccount) -> bool:
-    return len(cache.turns) > 1
-
-
-def _turn_panel(side: Evidence, place: int, runs: Sequence[RunSummary]) -> Panel | None:
-    rows: list[Row] = []
-    for summary in runs:
-        if not _has_turns(summary.cache) or not (_expects(summary) or summary.cache.cached_tokens):
-            continue
-        for turn, prompt, cached, low, high in summary.cache.turns:
-            if prompt is None or prompt == 0 or cached is None:
-                continue
-            rows.append(
-                {
-                    "turn": turn + 1,
-                    "seed": f"seed {summary.seed}",
-                    "measured": round(100 * cached / prompt, 2),
-                    "low": round(100 * low / prompt, 2),
-                    "high": round(100 * high / prompt, 2),
-                    "series": side.arm.name,
-                    "tip": f"{side.arm.name}, turn {turn + 1}, seed {summary.seed}: {text.percent(cached / prompt)} "
-                    f"({text.count(cached)} of {text.count(prompt)} tokens, expected {_between(low, high)})",
-                }
-            )
-    if not rows:
-        return None
-    title = f"{side.arm.name}, {cell_title(runs[0].cell)}"
-    first, last = rows[0], rows[-1]
-    return Panel(
-        key=f"turns-{side.arm.slot}-{place}",
-        kind="turns",
-        title=title,
-        summary=f"Hit rate by turn of {title}: {first['measured']} % in turn {first['turn']}, "
-        f"{last['measured']} % in turn {last['turn']}.",
-        x_title="turn of the conversation",
-        y_title="hit rate (% of prompt tokens)",
-        series=(side.arm.name,),
-        slots=(side.arm.slot,),
-        rows=tuple(rows),
-    )
-
-
-def _turn_grid(sides: Sequence[Evidence]) -> Grid:
-    rows = [
-        (
-            cell_title(summary.cell),
-            side.arm.name,
-            str(summary.seed),
-            str(turn + 1),
-            text.count(prompt),
-            text.count(cached),
-            _between(low, high) if _expects(summary) else text.count(0),
-        )
-        for side in sides
-        for summary in _ordered(side)
-        if _has_turns(summary.cache)
-        for turn, prompt, cached, low, high in summary.cache.turns
-    ]
-    header = ("cell", "arm", "seed", "turn", "prompt tokens", "cached, measured", "cached, expected")
-    return Grid(header, tuple(rows))

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from radixbench.report import page
-from radixbench.report.model import FigureKey, ReportView
+from radixbench.report.model import FigureKey, ReportView, SectionKey
 
 _SHORT_TITLES: dict[FigureKey, str] = {
     "ttft": "TTFT",
     "throughput": "Throughput",
+    "levels": "Hit rate",
     "cached": "Cached tokens",
+    "shortfall": "Efficiency",
     "turns": "Turns",
     "clocks": "Clocks",
     "prefill": "Prefill",
+}
+_SECTION_TITLES: dict[SectionKey, str] = {
+    "failures": "Missing",
+    "sources": "Witnesses",
+    "client": "Client",
+    "corpus": "Traffic",
 }
 
 
@@ -24,4 +32,5 @@ def render(view: ReportView) -> str:
         view=view,
         figures=[page.drawn(figure) for figure in view.figures],
         short_titles=_SHORT_TITLES,
+        section_titles=_SECTION_TITLES,
     )

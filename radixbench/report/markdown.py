@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from radixbench.report.model import CaveatView, FactorRow, ReportView
+from radixbench.report.model import CaveatView, FactorRow, ReportView, Statement
 
 _HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _SPECIAL = re.compile(r"([\\`*_\[\]|~#])")
@@ -39,6 +39,10 @@ def _lines(view: ReportView) -> Iterator[str]:
         yield f"- {escape(detail)}"
     yield ""
     yield from _table(view)
+    yield from _formulas(view)
+    if view.brief:
+        yield ""
+        yield from (_statement(one) for one in view.brief)
     if view.caveats:
         yield ""
         yield "**Caveats**"
@@ -70,6 +74,19 @@ def _values(cell: str, row: FactorRow, *, comparison: bool) -> list[str]:
 
 def _row(values: Sequence[str]) -> str:
     return f"| {' | '.join(values)} |"
+
+
+def _formulas(view: ReportView) -> Iterator[str]:
+    """How the throughputs in the table are made, each once."""
+    made = {row.title: row.formula for cell in view.cells for row in cell.first if row.formula}
+    if made:
+        yield ""
+        yield f"<sub>{'; '.join(f'{escape(title)}: {escape(formula)}' for title, formula in made.items())}</sub>"
+
+
+def _statement(one: Statement) -> str:
+    word = f"**{escape(one.word)}:** " if one.word else ""
+    return f"- {word}{escape(one.text)}"
 
 
 def _caveat(caveat: CaveatView) -> str:

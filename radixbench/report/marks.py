@@ -12,7 +12,7 @@ from typing import Any
 
 import altair as alt
 
-from radixbench.report import time_marks
+from radixbench.report import bar_marks, time_marks
 from radixbench.report.encodings import HOVER, arms, data, legend, tip
 from radixbench.report.model import Panel, PanelKind, Slot
 from radixbench.report.palette import Palette
@@ -22,6 +22,7 @@ _HEIGHTS: dict[PanelKind, int] = {
     "curve": 280,
     "expected": 220,
     "turns": 220,
+    "shortfall": _STRIP_HEIGHT,
     "timeline": 130,
     "reasons": _STRIP_HEIGHT,
     "batches": 190,
@@ -39,6 +40,8 @@ def chart(panel: Panel, palette: Palette, *, hover: bool = True) -> alt.LayerCha
     height = _HEIGHTS[panel.kind]
     if panel.kind == "reasons":
         height = _STRIP_HEIGHT * len({(row["reason"], row["series"]) for row in panel.rows})
+    if panel.kind == "shortfall":
+        height = bar_marks.height(panel)
     return alt.layer(*layers, data=data(panel.rows)).properties(height=height)
 
 
@@ -51,31 +54,41 @@ def _shape(panel: Panel) -> alt.Shape:
 
 
 def _curve(panel: Panel, palette: Palette) -> list[alt.Chart]:
-    numeric = not isinstance(panel.rows[0]["x"], str)
-    if numeric:
-        places = list(dict.fromkeys(place for row in panel.rows if isinstance(place := row["x"], int)))
-        axis = alt.Axis(title=panel.x_title, values=places, format=",d", labelOverlap=True, grid=False)
-        x = alt.X("x:Q", axis=axis, scale=alt.Scale(nice=False, padding=14))
-    else:
-        x = alt.X("x:N", title=panel.x_title, axis=alt.Axis(labelAngle=0))
     y = _height(panel)
-    line = (
-        alt.Chart(data(panel.marks))
-        .mark_line(strokeWidth=2, aria=False)
-        .encode(x=x, y=y, color=arms(panel, palette))
-    )
+    if isinstance(panel.rows[0]["x"], str):
+        words = list(dict.fromkeys(str(row["x"]) for row in panel.rows))
+        x: alt.X = alt.X(
+            "x:N", title=panel.x_title, scale=alt.Scale(domain=words), axis=alt.Axis(labelAngle=0)
+        )
+        means = alt.Chart(data(panel.marks)).mark_tick(thickness=2, size=44, aria=False)
+    else:
+        x = _numbers(panel)
+        means = alt.Chart(data(panel.marks)).mark_line(strokeWidth=2, aria=False)
     points = (
         alt.Chart()
         .mark_point(size=64, filled=False, strokeWidth=1.8, opacity=0.95)
         .encode(x=x, y=y, color=arms(panel, palette), shape=_shape(panel), tooltip=tip())
     )
-    return [line, points]
+    return [means.encode(x=x, y=y, color=arms(panel, palette)), points]
+
+
+def _numbers(panel: Panel) -> alt.X:
+    """An axis with a tick at each place that was measured."""
+    places = list(dict.fromkeys(x for row in panel.rows if isinstance(x := row["x"], int | float)))
+    whole = all(isinstance(x, int) for x in places)
+    axis = alt.Axis(
+        title=panel.x_title, values=places, format=",d" if whole else ",~r", labelOverlap=True, grid=False
+    )
+    return alt.X("x:Q", axis=axis, scale=alt.Scale(nice=False, padding=14))
 
 
 def _height(panel: Panel) -> alt.Y:
     """A linear axis from 0, or a logarithmic one with ticks at 1, 3, 10, 30, …"""
     if not panel.log_y:
-        return alt.Y("y:Q", title=panel.y_title, scale=alt.Scale(zero=True, nice=True))
+        scale = alt.Scale(zero=True, nice=True)
+        if panel.y_top is not None:
+            scale = alt.Scale(domain=[0, panel.y_top], nice=False)
+        return alt.Y("y:Q", title=panel.y_title, scale=scale)
     heights = [float(y) for row in panel.rows if isinstance(y := row["y"], int | float)]
     exponents = range(math.floor(math.log10(min(heights))), math.ceil(math.log10(max(heights))) + 1)
     ticks = [step * 10.0**exponent for exponent in exponents for step in (1, 3)]
@@ -98,9 +111,16 @@ def _expected(panel: Panel, palette: Palette) -> list[alt.Chart]:
 
 
 def _turns(panel: Panel, palette: Palette) -> list[alt.Chart]:
-    return _against_expectation(
-        panel, palette, alt.X("turn:O", title=panel.x_title, axis=alt.Axis(labelAngle=0)), domain=(0, 100)
+    x = alt.X("turn:O", title=panel.x_title, axis=alt.Axis(labelAngle=0))
+    layers = _against_expectation(panel, palette, x, domain=(0, 100))
+    if not panel.marks:
+        return layers
+    level = (
+        alt.Chart(data(panel.marks))
+        .mark_rule(strokeDash=[4, 3], strokeWidth=1.5, color=palette.ink, aria=False)
+        .encode(x=alt.X("turn:O", bandPosition=0), x2=alt.X2("turn", bandPosition=1), y="prompt_only:Q")
     )
+    return [*layers, level]
 
 
 def _against_expectation(
@@ -133,6 +153,7 @@ _BUILDERS: dict[PanelKind, Callable[[Panel, Palette], list[Any]]] = {
     "curve": _curve,
     "expected": _expected,
     "turns": _turns,
+    "shortfall": bar_marks.shortfall,
     "timeline": time_marks.timeline,
     "reasons": time_marks.reasons,
     "batches": time_marks.batches,

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 Tone = Literal["better", "worse", "neutral", "caution", "refused"]
-FigureKey = Literal["ttft", "throughput", "cached", "turns", "clocks", "prefill", "timeline"]
+FigureKey = Literal[
+    "ttft", "throughput", "levels", "cached", "shortfall", "turns", "clocks", "prefill", "timeline"
+]
+SectionKey = Literal["failures", "sources", "client", "corpus"]
 Slot = Literal["a", "b"]
-PanelKind = Literal["curve", "expected", "turns", "timeline", "reasons", "batches", "lines"]
+PanelKind = Literal["curve", "expected", "shortfall", "turns", "timeline", "reasons", "batches", "lines"]
 Row: TypeAlias = dict[str, str | float | int | bool | None]
 
 
@@ -39,13 +42,17 @@ class Chip:
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """How one side is called and drawn: ``slot`` decides the colour, ``name`` is the legend's word."""
+    """How one side is called and drawn: ``slot`` decides the colour, ``name`` is the legend's word.
+
+    ``cache`` says whether the prefix cache was ``on``, ``off`` or ``unknown``, and how that is known.
+    """
 
     slot: Slot
     name: str
     title: str
     path: str
     source: str
+    cache: str = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +76,8 @@ class FactorRow:
 
     ``b`` and ``factor`` are empty for a single capture. ``verdict_note`` belongs to the verdict, ``note``
     to the metric. ``seen`` is the smallest effect that a row within noise would have shown, ``≥ 3.0 %``.
-    ``caveats`` are the codes that not every row carries.
+    ``caveats`` are the codes that not every row carries. ``formula`` is told beside figures that tools define
+    differently, "" beside the others.
     """
 
     metric: str
@@ -84,6 +92,7 @@ class FactorRow:
     note: str
     caveats: tuple[str, ...]
     seen: str = ""
+    formula: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +189,30 @@ class PairRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence with its tone; ``word`` says the tone for readers without colour, "" where none is needed."""
+
+    text: str
+    tone: Tone = "neutral"
+    word: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Sentences with the tables behind them; a ``Grid`` comes with its caption. Sections with nothing to say aren't made."""
+
+    key: SectionKey
+    title: str
+    says: tuple[Statement, ...]
+    grids: tuple[tuple[str, Grid], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ProtocolRow:
-    """How the cache was brought to its declared state in the runs of one arm that went alike, and what proves it."""
+    """How the cache was brought to its declared state in the runs of one arm that went alike, and what proves it.
+
+    ``origin`` says how an arm without reuse came about, "" for other arms. ``checks`` are the questions put to the server.
+    """
 
     arm: str
     slot: Slot
@@ -190,8 +221,10 @@ class ProtocolRow:
     declared: str
     verified: str
     tone: Tone
-    steps: str
+    steps: tuple[str, ...]
     evidence: str
+    origin: str = ""
+    checks: tuple[Statement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +241,10 @@ class GlossaryRow:
 
 @dataclass(frozen=True, slots=True)
 class ReportView:
-    """Everything a report says, in the order it says it. ``arms`` has one entry for a single capture."""
+    """Everything a report says, in the order it says it. ``arms`` has one entry for a single capture.
+
+    ``brief`` is what the sections come to, in the few lines that a terminal and Markdown have for them.
+    """
 
     title: str
     kind: Literal["comparison", "single"]
@@ -224,6 +260,8 @@ class ReportView:
     run_order: str
     glossary: tuple[GlossaryRow, ...]
     footer: tuple[str, ...]
+    sections: tuple[Section, ...] = ()
+    brief: tuple[Statement, ...] = ()
 
     @property
     def serious(self) -> tuple[CaveatView, ...]:

@@ -12,13 +12,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """One colour for each role: arms a and b, computed and cached tokens, expectation, ink and grid."""
+    """One colour for each role: arms a and b, computed and cached tokens, expectation, ink and grid.
+
+    ``raced`` to ``unexplained`` are causes of tokens that weren't reused; a first arrival has the colour of ``computed``.
+    """
 
     a: str
     b: str
     computed: str
     cached: str
     expected: str
+    raced: str
+    paged: str
+    evicted: str
+    unexplained: str
     ink: str
     muted: str
     grid: str
@@ -31,6 +38,10 @@ LIGHT = Palette(
     computed="#6b7686",
     cached="#00866a",
     expected="#b9c2cd",
+    raced="#a86f00",
+    paged="#8a63c4",
+    evicted="#c22a5c",
+    unexplained="#1b2027",
     ink="#1b2027",
     muted="#5b6573",
     grid="#e3e7ec",
@@ -42,6 +53,10 @@ DARK = Palette(
     computed="#8d99aa",
     cached="#3fc9a2",
     expected="#4a5666",
+    raced="#e0b040",
+    paged="#b99cf0",
+    evicted="#ff7f9f",
+    unexplained="#e6eaf0",
     ink="#e6eaf0",
     muted="#a3adba",
     grid="#2b323c",
@@ -53,6 +68,10 @@ NAMED = Palette(
     computed="var(--computed)",
     cached="var(--cached)",
     expected="var(--expected)",
+    raced="var(--raced)",
+    paged="var(--paged)",
+    evicted="var(--evicted)",
+    unexplained="var(--unexplained)",
     ink="var(--ink)",
     muted="var(--muted)",
     grid="var(--grid)",

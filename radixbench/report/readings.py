@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 TTFT = (
-    "Each mark is one seed: the median over the requests of one run. The line joins the means over seeds.",
+    "Each mark is one seed: the median over the requests of one run. The line marks the means over seeds.",
     (
         "Lower is better. Without reuse the wait grows with the shared length, because every prompt is "
         "computed whole. With reuse it stays near the cost of the question alone."
@@ -23,10 +23,19 @@ TTFT_BY_TURNS = (
     TTFT[2],
 )
 
+TTFT_BY_OTHERS = (
+    TTFT[0],
+    (
+        "Lower is better. Where an arm's wait grows from left to right, requests wait for each other or for "
+        "prompts to be computed; the distance between the arms is what reuse takes off it."
+    ),
+    TTFT[2],
+)
+
 THROUGHPUT = (
     (
         "Each mark is one seed: the answer tokens of completed requests over the time from the first send "
-        "to the last token. The line joins the means over seeds."
+        "to the last token. The line marks the means over seeds."
     ),
     (
         "Higher is better. The distance between the lines is what prefix reuse sets free for answers: time "
@@ -46,11 +55,36 @@ CACHED = (
     ),
 )
 
+LEVELS = (
+    (
+        "Each mark is one seed: cached over prompt tokens of one run. The same prompts are asked at every place, "
+        "so that a cache with room gives the same rate everywhere."
+    ),
+    (
+        "A rate that falls from left to right was lost to requests that wait for each other's prefixes or to "
+        "eviction; the peak usage in the table tells whether the pool was full."
+    ),
+)
+
+SHORTFALL = (
+    (
+        "A bar is all that the prompts of a cell share with each other, over all seeds: what was found cached, then what "
+        "was not, by cause. First arrival: nobody had sent it before. Concurrent first arrival: sent before, "
+        "but perhaps still being computed. Page remainder: lost to whole pages."
+    ),
+    (
+        "First arrivals are the price of a cold cache, and no fault. Eviction says that the pool was too small. "
+        "Whatever is unexplained should have been reused and wasn't: the caveats and the table of "
+        "witnesses are the places to look."
+    ),
+)
+
 TURNS = (
     (
         "Each turn's prompt is the whole conversation so far: the first turn can reuse the shared prefix at most, "
         "later turns nearly all, even where conversations share nothing. A mark is one seed, cached over prompt tokens of that turn; the bar is what a cache "
-        "without limits would reach."
+        "without limits would reach. A dashed line is the level of a cache that keeps prompts and "
+        "forgets answers."
     ),
     (
         "A mark that falls below its bar in late turns points to eviction: the conversation left the pool "

@@ -9,8 +9,10 @@ from radixbench.compare.change import Comparison
 from radixbench.metrics.answers import CAUSE_WORDS
 from radixbench.report import text
 from radixbench.report.evidence import Evidence
+from radixbench.report.mode import verification, verification_tone
 from radixbench.report.model import Chip, PairRow, Tone
 from radixbench.report.words import known
+from radixbench.report.workload import workload_words
 
 
 def chips(sides: Sequence[Evidence]) -> tuple[Chip, ...]:
@@ -20,7 +22,7 @@ def chips(sides: Sequence[Evidence]) -> tuple[Chip, ...]:
         _fact("Device", sides, lambda s: s.hardware),
         _fact("Precision", sides, lambda s: s.dtype),
         _fact("Engine", sides, _engine),
-        _fact("Workload", sides, _workload),
+        _fact("Workload", sides, lambda s: workload_words(s.capture)),
         _fact("Seeds", sides, _seeds),
         _requests(sides),
         *(_cache(side) for side in sides),
@@ -38,20 +40,6 @@ def _fact(label: str, sides: Sequence[Evidence], read: Callable[[Evidence], str]
 def _engine(side: Evidence) -> str:
     named = known(f"{run.server.engine} {run.server.version or ''}".strip() for run in side.capture.runs)
     return " / ".join(named) or "none ran"
-
-
-def _workload(side: Evidence) -> str:
-    spec, load = side.capture.scenario.workload, side.capture.scenario.load
-    shape = f"{spec.groups} groups × {spec.prompts_per_group} prompts"
-    lengths = [
-        f"{name} {text.count(value)}"
-        for name, value in (("question", spec.question_len), ("answer", spec.output_len))
-        if value is not None
-    ]
-    if spec.turns is not None:
-        turns = text.several([text.count(n) for n in spec.turns])
-        lengths.insert(0, f"{turns} {'turn' if spec.turns == (1,) else 'turns'}")
-    return ", ".join([spec.kind, shape, *lengths, f"concurrency {load.max_concurrency}"])
 
 
 def _seeds(side: Evidence) -> str:
@@ -87,28 +75,9 @@ def _losses(sides: Sequence[Evidence]) -> Iterable[str]:
 def _cache(side: Evidence) -> Chip:
     """Mode and cache state of one arm: what was declared, and in how many runs it was proved."""
     runs = side.capture.runs
-    modes = " / ".join(side.modes) or "unknown"
     declared = " / ".join(known(run.protocol.declared for run in runs)) or "unknown"
     label = f"{side.arm.name}: prefix cache"
-    return Chip(label, f"{modes}, state {declared} → {verification(runs)}", verification_tone(runs))
-
-
-def verification(runs: Sequence[Run]) -> str:
-    """``verified in 9 of 9 runs``, or that the server didn't tell."""
-    yes = sum(run.protocol.verified is True for run in runs)
-    no = sum(run.protocol.verified is False for run in runs)
-    if no:
-        return f"NOT as declared in {no} of {text.plural(len(runs), 'run')}"
-    if yes == 0:
-        return "not verifiable, the server doesn't tell" if runs else "no runs"
-    return f"verified in {yes} of {text.plural(len(runs), 'run')}"
-
-
-def verification_tone(runs: Sequence[Run]) -> Tone:
-    """The tone of a verification: refused where a run wasn't in its declared state."""
-    if any(run.protocol.verified is False for run in runs):
-        return "worse"
-    return "better" if runs and all(run.protocol.verified is True for run in runs) else "caution"
+    return Chip(label, f"{side.arm.cache}, state {declared} → {verification(runs)}", verification_tone(runs))
 
 
 def differences(comparison: Comparison) -> tuple[PairRow, ...]:

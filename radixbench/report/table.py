@@ -60,7 +60,14 @@ def _row(change: Change, gate: Sequence[str], everywhere: frozenset[str], *, com
         note=_metric_note(change),
         caveats=tuple(code for code in change.caveats if code not in everywhere),
         seen=_seen(change),
+        formula=formula(change.metric),
     )
+
+
+def formula(metric: str) -> str:
+    """How a throughput is made, which tools define differently; "" for other figures."""
+    known = METRICS.get(metric)
+    return known.formula if known is not None and known.unit.endswith("/s") else ""
 
 
 def side(value: Side, unit: str) -> Value:
@@ -134,6 +141,7 @@ def _single_row(name: str, figures: Sequence[RunFigure], gate: Sequence[str]) ->
         tone="neutral",
         note=f"{text.plural(estimate.n_runs, 'run')}, {text.plural(estimate.n_values, 'value')}",
         caveats=(),
+        formula=formula(name),
     )
 
 

@@ -12,13 +12,15 @@ from collections.abc import Iterable, Sequence
 from radixbench.compare.change import Change, Comparison
 from radixbench.metrics.registry import METRICS
 from radixbench.report import text
-from radixbench.report.cells import cell_order, cell_title, shared_tokens
+from radixbench.report.cells import at_cell, cell_order, shared_tokens
 from radixbench.report.details import details
 from radixbench.report.evidence import Evidence
 from radixbench.report.model import Headline, Tone
 from radixbench.report.phrases import clause, is_blind, limit, noise
 from radixbench.report.table import mean_side, side
 from radixbench.report.words import HEADLINE_METRICS, metric_prose
+
+_REUSE = ("shared_tokens", "turns")
 
 
 def comparison_headline(
@@ -33,10 +35,10 @@ def comparison_headline(
     lead = _lead_cell(comparison, gated)
     control = _control_cell(comparison, gated, lead)
     told = [cell for cell in (lead, control) if cell is not None]
-    where = f" at {cell_title(lead)}{f', on {setting}' if setting else ''}"
+    where = f" {at_cell(lead)}{f', on {setting}' if setting else ''}"
     sentence = _lead_sentence(comparison, _of(gated, lead), where)
     if control is not None:
-        sentence += f"; {_control_clause(comparison, _of(gated, control), f'at {cell_title(control)}')}"
+        sentence += f"; {_control_clause(comparison, _of(gated, control), at_cell(control))}"
     tone, label = _tone(gated, _of(gated, lead))
     return Headline(f"{sentence}.", tuple(details(comparison, gated, told)), tone, label)
 
@@ -61,7 +63,7 @@ def _short(value: object, limit: int = 60) -> str:
     return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"
 
 
-def _of(changes: Iterable[Change], cell: dict[str, int | str]) -> list[Change]:
+def _of(changes: Iterable[Change], cell: dict[str, int | float | str]) -> list[Change]:
     return [change for change in changes if change.cell == cell]
 
 
@@ -69,7 +71,7 @@ def _is_cache_test(comparison: Comparison) -> bool:
     return {comparison.a.mode, comparison.b.mode} == {"on", "off"}
 
 
-def _lead_cell(comparison: Comparison, gated: Sequence[Change]) -> dict[str, int | str]:
+def _lead_cell(comparison: Comparison, gated: Sequence[Change]) -> dict[str, int | float | str]:
     """The most reuse for cache on against off; the gravest change for a candidate against a reference."""
     largest = max(gated, key=lambda change: cell_order(change.cell))
     if _is_cache_test(comparison):
@@ -84,8 +86,8 @@ def _lead_cell(comparison: Comparison, gated: Sequence[Change]) -> dict[str, int
 
 
 def _control_cell(
-    comparison: Comparison, gated: Sequence[Change], lead: dict[str, int | str]
-) -> dict[str, int | str] | None:
+    comparison: Comparison, gated: Sequence[Change], lead: dict[str, int | float | str]
+) -> dict[str, int | float | str] | None:
     """The cell where nothing can be reused. With more than one turn there is reuse even at 0 shared tokens."""
     if not _is_cache_test(comparison):
         return None
@@ -94,7 +96,9 @@ def _control_cell(
         for change in gated
         if shared_tokens(change.cell) == 0 and change.cell.get("turns", 1) == 1
     ]
-    return cells[0] if cells and cells[0] != lead else None
+    alike = [cell for cell in cells if cell == lead | {key: cell[key] for key in _REUSE if key in cell}]
+    control = next(iter(alike or cells), None)
+    return control if control != lead else None
 
 
 def _lead_sentence(comparison: Comparison, rows: Sequence[Change], where: str) -> str:
@@ -230,5 +234,5 @@ def single_headline(evidence: Evidence, where: str, gate: Sequence[str] = HEADLI
     for name in gate:
         mean = mean_side([run.figures[name] for run in runs if name in run.figures], METRICS[name].aggregate)
         figures.append(f"{metric_prose(name)} {side(mean, METRICS[name].unit).whole}")
-    sentence = f"{subject}: {text.several(figures)} at {cell_title(cell)}, mean of {text.plural(len(runs), 'run')}, on {where}."
+    sentence = f"{subject}: {text.several(figures)} {at_cell(cell)}, mean of {text.plural(len(runs), 'run')}, on {where}."
     return Headline(sentence, (alone,), "neutral", "One capture")

@@ -16,15 +16,24 @@ from radixbench.metrics.registry import METRICS
 from radixbench.metrics.summary import RunSummary, summarise
 from radixbench.report import text
 from radixbench.report.batches import prefill_figure
+from radixbench.report.brief import brief
 from radixbench.report.cells import cell_title
+from radixbench.report.client import client_section
 from radixbench.report.clocks import clocks_figure
+from radixbench.report.corpus import corpus_section
 from radixbench.report.curves import THROUGHPUT, TTFT, Means, compared_means, curve, means_of
 from radixbench.report.evidence import Evidence, setting
-from radixbench.report.hits import cached_figure, turns_figure
-from radixbench.report.model import Arm, CaveatView, Figure, GlossaryRow, ReportView
+from radixbench.report.failures import failures_section
+from radixbench.report.hits import cached_figure
+from radixbench.report.levels import levels_figure
+from radixbench.report.mode import cache_words
+from radixbench.report.model import Arm, CaveatView, Figure, GlossaryRow, ReportView, Section
 from radixbench.report.protocol import protocol_rows, run_order
 from radixbench.report.setting import chips, differences, environment
+from radixbench.report.shortfall import shortfall_figure
+from radixbench.report.sources import sources_section
 from radixbench.report.table import factor_cells, single_cells
+from radixbench.report.turns import turns_figure
 from radixbench.report.verdict import comparison_headline, single_headline
 from radixbench.report.words import HEADLINE_METRICS, SEVERITY_MARKS, SEVERITY_ORDER, SEVERITY_TONES
 
@@ -46,10 +55,11 @@ def build_view(
     has them already; they are computed otherwise. The headline speaks of the metrics in ``gate``.
     """
     sides = (
-        _evidence(_arm("a", comparison.a, comparison), a, a_runs),
-        _evidence(_arm("b", comparison.b, comparison), b, b_runs),
+        _evidence(_arm("a", comparison.a, comparison, a), a, a_runs),
+        _evidence(_arm("b", comparison.b, comparison, b), b, b_runs),
     )
     where = setting(sides)
+    figures, sections = _figures(sides, compared_means(comparison.changes)), _sections(sides)
     return ReportView(
         title=f"radixbench: {sides[0].arm.name} against {sides[1].arm.name}, {where}",
         kind="comparison",
@@ -57,7 +67,7 @@ def build_view(
         chips=chips(sides),
         arms=tuple(side.arm for side in sides),
         cells=factor_cells(comparison, gate),
-        figures=_figures(sides, compared_means(comparison.changes)),
+        figures=figures,
         caveats=_caveats(comparison.caveats, comparison.changes),
         differences=differences(comparison),
         environment=environment(sides),
@@ -65,6 +75,8 @@ def build_view(
         run_order=run_order(sides),
         glossary=_glossary(),
         footer=_footer(sides),
+        sections=sections,
+        brief=brief(sides, figures, sections),
     )
 
 
@@ -79,9 +91,11 @@ def build_single_view(
     """Everything a reader is shown of one capture: figures with their intervals, and no verdict."""
     modes = {run.mode for run in capture.runs}
     name = f"cache {'/'.join(sorted(modes, reverse=True))}" if modes else "capture"
-    arm = Arm("a", name, capture.scenario.name, path or "", capture.scenario.why)
+    cache = cache_words(capture.runs)
+    arm = Arm("a", name, capture.scenario.name, path or "", capture.scenario.why, cache)
     sides = (_evidence(arm, capture, runs),)
     where = setting(sides)
+    figures, sections = _figures(sides, means_of(sides[0])), _sections(sides)
     return ReportView(
         title=f"radixbench: {capture.scenario.name}, {where}",
         kind="single",
@@ -89,7 +103,7 @@ def build_single_view(
         chips=chips(sides),
         arms=(arm,),
         cells=single_cells(sides[0], gate),
-        figures=_figures(sides, means_of(sides[0])),
+        figures=figures,
         caveats=_caveats(caveats, ()),
         differences=(),
         environment=environment(sides),
@@ -97,10 +111,12 @@ def build_single_view(
         run_order="",
         glossary=_glossary(),
         footer=_footer(sides),
+        sections=sections,
+        brief=brief(sides, figures, sections),
     )
 
 
-def _arm(slot: str, summary: ArmSummary, comparison: Comparison) -> Arm:
+def _arm(slot: str, summary: ArmSummary, comparison: Comparison, capture: Capture) -> Arm:
     """Arms that differ in cache mode go by it; others by candidate and reference."""
     letter = "A" if slot == "a" else "B"
     if comparison.a.mode != comparison.b.mode:
@@ -108,7 +124,14 @@ def _arm(slot: str, summary: ArmSummary, comparison: Comparison) -> Arm:
     else:
         name = f"{letter} ({'candidate' if slot == 'a' else 'reference'})"
     file = Path(summary.path).name if summary.path else ""
-    return Arm("a" if slot == "a" else "b", name, summary.scenario, file, summary.path or "")
+    return Arm(
+        "a" if slot == "a" else "b",
+        name,
+        summary.scenario,
+        file,
+        summary.path or "",
+        cache_words(capture.runs),
+    )
 
 
 def _evidence(arm: Arm, capture: Capture, runs: Sequence[RunSummary] | None) -> Evidence:
@@ -121,12 +144,24 @@ def _figures(sides: Sequence[Evidence], means: Means) -> tuple[Figure, ...]:
     found = (
         curve(TTFT, sides, means),
         curve(THROUGHPUT, sides, means),
+        levels_figure(sides, means),
         cached_figure(sides),
+        shortfall_figure(sides),
         turns_figure(sides),
         clocks_figure(sides),
         prefill_figure(sides),
     )
     return tuple(figure for figure in found if figure is not None)
+
+
+def _sections(sides: Sequence[Evidence]) -> tuple[Section, ...]:
+    found = (
+        failures_section(sides),
+        sources_section(sides),
+        client_section(sides),
+        corpus_section(sides),
+    )
+    return tuple(section for section in found if section is not None)
 
 
 def _caveats(caveats: Sequence[Caveat], changes: Sequence[Change]) -> tuple[CaveatView, ...]:

@@ -8,6 +8,7 @@ import pytest
 
 from radixbench.errors import OutputError
 from radixbench.report import charts
+from radixbench.report.marks import chart
 from radixbench.report.palette import DARK, LIGHT, NAMED, Palette
 from tests.report.views import NAMES, view
 
@@ -35,7 +36,16 @@ def test_ink_and_marks_stand_out_from_the_paper(palette: Palette):
     """4.5 to 1 for text, 3 to 1 for what is drawn, in both themes."""
     assert contrast(palette.ink, palette.paper) >= 4.5
     assert contrast(palette.muted, palette.paper) >= 4.5
-    for colour in (palette.a, palette.b, palette.computed, palette.cached):
+    for colour in (
+        palette.a,
+        palette.b,
+        palette.computed,
+        palette.cached,
+        palette.raced,
+        palette.paged,
+        palette.evicted,
+        palette.unexplained,
+    ):
         assert contrast(colour, palette.paper) >= 3
 
 
@@ -47,6 +57,14 @@ def test_live_and_still_charts_differ_in_hover_only(name):
         assert len(live["layer"]) >= len(still["layer"])
         assert live["width"] == "container"
         assert len(live["datasets"][live["data"]["name"]]) == len(panel.rows)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_kind_of_chart_keeps_to_the_schema(name):
+    """What isn't checked while a page is made is checked here, with all marks."""
+    for kind in {panel.kind for panel in panels(name)}:
+        panel = next(panel for panel in panels(name) if panel.kind == kind)
+        assert chart(panel, NAMED).to_dict(validate=True)
 
 
 def test_colours_follow_the_arm_and_the_theme_by_name():

@@ -20,7 +20,7 @@ from tests.report import scenes
 from tests.report.views import view
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{ 7*7 }}"
-PAGES = ("throttled", "multi_turn", "incomparable", "single")
+PAGES = ("throttled", "multi_turn", "incomparable", "single", "measured")
 NAMESPACES = (
     "http://www.w3.org/2000/svg",
     "http://www.w3.org/1999/xlink",

@@ -1,7 +1,7 @@
 """The view of each scene, held against a golden copy, and what holds for all of them.
 
 After a wanted change, ``UPDATE_GOLDEN=1 pytest tests/report/test_view.py`` writes the copies anew;
-their difference is for a reader to judge. Words that other rooms choose (caveats, glossary) and the
+their difference is for a reader to judge. Words that other rooms choose (caveats, formulas, witnesses, glossary) and the
 many rows of charts are left out or drawn together.
 """
 
@@ -35,6 +35,17 @@ def outline(name: str) -> str:
         figure["how_to_read"] = len(figure["how_to_read"])
     document["caveats"] = [
         [caveat["code"], caveat["mark"], caveat["where"]] for caveat in document["caveats"]
+    ]
+    for cell in document["cells"]:
+        for row in cell["rows"]:
+            row["formula"] = bool(row["formula"])
+    document["sections"] = [
+        {
+            "key": section["key"],
+            "words": [one["word"] for one in section["says"]],
+            "tables": {caption: [grid["header"], len(grid["rows"])] for caption, grid in section["grids"]},
+        }
+        for section in document["sections"]
     ]
     document["glossary"] = [row["name"] for row in document["glossary"]]
     document["footer"] = document["footer"][:-1]
@@ -71,6 +82,7 @@ def test_every_seed_of_both_arms_is_drawn(name):
         "slower_candidate": 18,
         "incomparable": 18,
         "single": 9,
+        "measured": 24,
     }
     assert len(rows) == runs[name]
 
@@ -184,7 +196,7 @@ def test_runs_that_went_alike_are_one_row_of_the_protocol():
     )
     shown = build_view(*scenes.compared((replace(on, runs=chatty), off)))
     assert [row.slot for row in shown.protocol] == ["a", "b"]
-    assert "“Cache flushed.”" in shown.protocol[0].steps
+    assert any("“Cache flushed.”" in step for step in shown.protocol[0].steps)
 
 
 def test_the_first_table_follows_the_gate_and_shows_the_hit_rate():

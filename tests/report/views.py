@@ -6,9 +6,9 @@ from functools import cache
 
 from radixbench.report.model import ReportView
 from radixbench.report.view import build_single_view, build_view
-from tests.report import scenes
+from tests.report import evidence, scenes
 
-NAMES = ("laptop", "throttled", "multi_turn", "slower_candidate", "incomparable", "single")
+NAMES = ("laptop", "throttled", "multi_turn", "slower_candidate", "incomparable", "single", "measured")
 
 
 @cache
@@ -23,5 +23,6 @@ def view(name: str) -> ReportView:
         "throttled": scenes.throttled,
         "multi_turn": scenes.multi_turn,
         "slower_candidate": scenes.slower_candidate,
+        "measured": evidence.measured,
     }[name]()
     return build_view(*scenes.compared(pair))

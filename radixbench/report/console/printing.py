@@ -14,7 +14,9 @@ from rich.text import Text
 
 from radixbench.report.console.plain import clean
 from radixbench.report.console.table import STYLES, shown_rows, table_lines
-from radixbench.report.model import FactorRow, ReportView
+from radixbench.report.model import FactorRow, ReportView, Statement, Tone
+
+_MARKS: dict[Tone, str] = {"better": "✓", "worse": "✕", "neutral": "·", "caution": "!", "refused": "✕"}
 
 
 def print_view(view: ReportView, console: Console | None = None) -> None:
@@ -43,8 +45,16 @@ def _plain(view: ReportView) -> Iterator[str]:
     for cell in view.cells:
         for row in shown_rows(cell.rows):
             yield f"{cell.title} | {row.title} | {' | '.join(_plain_values(view, row))}"
+    for title, formula in _formulas(view).items():
+        yield f"{title}: {formula}"
+    for one in view.brief:
+        yield f"{one.word}: {one.text}" if one.word else one.text
     for caveat in view.caveats:
         yield f"{caveat.severity} {caveat.code}: {caveat.text} ({caveat.remedy})"
+
+
+def _formulas(view: ReportView) -> dict[str, str]:
+    return {row.title: row.formula for cell in view.cells for row in shown_rows(cell.rows) if row.formula}
 
 
 def _plain_values(view: ReportView, row: FactorRow) -> Iterator[str]:
@@ -55,6 +65,13 @@ def _plain_values(view: ReportView, row: FactorRow) -> Iterator[str]:
         yield f"{arm.name} {value.whole}"
     yield row.factor.whole
     yield f"{row.verdict} ({row.verdict_note})" if row.verdict_note else row.verdict
+
+
+def _statement(one: Statement) -> Text:
+    mark = Text(f"{_MARKS[one.tone]} ", style=STYLES[one.tone])
+    if one.word:
+        mark.append(f"{one.word}: ", style=f"bold {STYLES[one.tone]}")
+    return mark.append(clean(one.text), style="default")
 
 
 def _print_rich(view: ReportView, console: Console) -> None:
@@ -74,6 +91,12 @@ def _print_rich(view: ReportView, console: Console) -> None:
         console.print()
         for line in table_lines(view, console.width):
             console.print(line)
+        for title, formula in _formulas(view).items():
+            console.print(Text(f"{title}: {clean(formula)}", style="dim"))
+        console.print()
+    for one in view.brief:
+        console.print(_statement(one))
+    if view.brief and view.caveats:
         console.print()
     for caveat in view.caveats:
         line = Text(f"{caveat.mark} {caveat.code} ", style=f"bold {STYLES[caveat.tone]}")

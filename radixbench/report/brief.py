@@ -1,0 +1,84 @@
+"""What figures and sections come to in a few lines, for a terminal and a pull request: each a sentence with its tone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from radixbench.report import text
+from radixbench.report.cells import at_cell
+from radixbench.report.evidence import Evidence
+from radixbench.report.mode import verification, verification_tone
+from radixbench.report.model import Figure, Section, Statement
+from radixbench.report.parts import CACHED
+from radixbench.report.shortfall import CellAccount, cell_accounts
+from radixbench.report.words import known
+
+_MOST_CELLS = 4
+_MOST_NOTES = 3
+
+
+def brief(
+    sides: Sequence[Evidence], figures: Sequence[Figure], sections: Sequence[Section]
+) -> tuple[Statement, ...]:
+    """The cache of each arm first, then what reuse came to, then what speaks against the figures."""
+    return (
+        *(_cache(side) for side in sides),
+        *_reuse(sides),
+        *_notes(figures),
+        *(statement for section in sections for statement in _of_section(section)),
+    )
+
+
+def _cache(side: Evidence) -> Statement:
+    runs = side.capture.runs
+    declared = " / ".join(known(run.protocol.declared for run in runs)) or "unknown"
+    return Statement(
+        f"{side.arm.name}, prefix cache: {side.arm.cache}; state {declared} → {verification(runs)}",
+        verification_tone(runs),
+    )
+
+
+def _reuse(sides: Sequence[Evidence]) -> Iterator[Statement]:
+    """The hit efficiency of an arm's cells, and what was not reused in all of them, by cause."""
+    accounts = cell_accounts(sides)
+    for side in sides:
+        told = [one for one in accounts if one.side is side and one.efficiency is not None]
+        if not told:
+            continue
+        shown = [
+            f"{text.percent(one.efficiency)} {at_cell(one.cell)}"
+            for one in told[-_MOST_CELLS:]
+            if one.efficiency is not None
+        ]
+        rest = f" ({len(told) - len(shown)} more cells in the report)" if len(told) > len(shown) else ""
+        yield Statement(
+            f"{side.arm.name}, hit efficiency: {', '.join(shown)}{rest}; {_lost(told)}", "neutral"
+        )
+
+
+def _lost(told: Sequence[CellAccount]) -> str:
+    parts = [one.parts for one in told]
+    lost = {name: sum(one[name] for one in parts) for name in parts[0] if name != CACHED}
+    named = [f"{name} {text.count(tokens)}" for name, tokens in lost.items() if tokens]
+    return f"not reused, in tokens: {', '.join(named)}" if named else "everything shared was reused"
+
+
+def _notes(figures: Sequence[Figure]) -> Iterator[Statement]:
+    """What the figures about levels and turns say of themselves."""
+    for figure in figures:
+        if figure.key in {"levels", "turns"}:
+            yield from (Statement(note) for note in figure.notes[:_MOST_NOTES])
+
+
+def _of_section(section: Section) -> Iterator[Statement]:
+    if section.key == "failures":
+        yield from section.says
+    elif section.key == "client":
+        yield from (one for one in section.says if one.word != "note")
+    elif section.key == "sources":
+        disputes = sum(one.word == "contradiction" for one in section.says)
+        first = section.says[0]
+        told = f"Who counted cached tokens: {text.plural(disputes, 'contradiction')}, the first: {first.text}"
+        yield Statement(told if disputes else "All who counted cached tokens agree.", first.tone)
+    elif section.key == "corpus":
+        yield from section.says[:1]
