@@ -12,13 +12,13 @@ import typer
 
 # The help page lists commands in the order of their import.
 # isort: off
-from radixbench.cli import sweep, run as run_, compare, report, logs, serve, doctor, model
+from radixbench.cli import sweep, run as run_, compare, report, logs, serve, mock, simulate, doctor, model
 
 # isort: on
 from radixbench.cli.app import app
 from radixbench.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, RadixbenchError
 
-COMMANDS = (sweep, run_, compare, report, logs, serve, doctor, model)
+COMMANDS = (sweep, run_, compare, report, logs, serve, mock, simulate, doctor, model)
 """The modules whose import puts a command on ``app``."""
 
 # Typer may bring a copy of click of its own: the base of its refusals is found through one it exports.

@@ -12,43 +12,85 @@ from radixbench.report.cells import cell_title
 from radixbench.units import Bytes, Seconds
 
 _GIB = 1 << 30
+_STATES = {"cold": "an empty cache", "primed": "the shared prefixes cached", "warm": "everything cached"}
+_OFF_MODES = {
+    "flag": "a server without its cache",
+    "salt": "a salt of its own in every request",
+    "flush": "a flush before every request",
+}
 
 
 def print_plan(plan: SweepPlan) -> None:
     """The cells as a table, then time and memory."""
     console = Console(highlight=False)
+    fixed = {axis: value for axis, value in plan.cells[0].cell.items() if axis not in _axes(plan)}
     console.print(
-        f"{plan.scenario}: {plan.model} on {plan.device}, {plan.seeds} seeds, {plan.runs} runs, "
-        f"question {plan.question_len}, output {plan.output_len} tokens"
+        f"{plan.scenario}: {plan.workload} on {plan.model}, {plan.device}, {plan.seeds} seeds, {plan.runs} runs"
+        f"{_lengths(plan)}"
     )
-    table = Table("cell", "requests", "prompt", "computed on", "computed off", "output")
-    table.columns[0].no_wrap = True
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for cell in plan.cells:
-        counts = (cell.requests, cell.prompt_tokens, cell.computed_on, cell.computed_off, cell.output_tokens)
-        table.add_row(cell_title(cell.cell), *(f"{count:,}" for count in counts))
-    console.print(table)
+    console.print(f"each run begins with {_STATES[plan.cache_state]}; off: {_OFF_MODES[plan.off_mode]}")
+    if fixed and len(plan.cells) > 1:
+        console.print(f"every cell: {cell_title(fixed)}")
+    console.print(_table(plan))
     console.print(
-        "counts are tokens per seed and arm; computed: prompt tokens to prefill with the cache on (at best, when no two first"
-        " arrivals race) and off"
+        "counts are tokens per seed and arm; computed on: prompt tokens to prefill with the cache on, at best, when no"
+        " two first arrivals race; off computes all of the prompt"
     )
     for line in _estimates(plan):
         console.print(line)
 
 
+def _axes(plan: SweepPlan) -> list[str]:
+    """The axes that tell the cells apart; all of a single cell's."""
+    first = plan.cells[0].cell
+    if len(plan.cells) == 1:
+        return list(first)
+    return [axis for axis in first if any(planned.cell[axis] != first[axis] for planned in plan.cells)]
+
+
+def _table(plan: SweepPlan) -> Table:
+    """A row for each cell: its axes, then its counts, of which no digit is cut off."""
+    axes = _axes(plan)
+    rows = []
+    for planned in plan.cells:
+        counts = (planned.requests, planned.prompt_tokens, planned.computed_on, planned.output_tokens)
+        shown = [_shown(planned.cell[axis]) for axis in axes] or [cell_title({})]
+        rows.append([*shown, *("?" if count is None else f"{count:,}" for count in counts)])
+    names = [axis.replace("_", " ") for axis in axes] or ["cell"]
+    table = Table(*names, "requests", "prompt", "computed on", "output")
+    for column, texts in zip(table.columns, zip(*rows, strict=True), strict=True):
+        words = [*texts, *str(column.header).split()]
+        column.justify, column.min_width = "right", max(map(len, words))
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _shown(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:,}"
+
+
+def _lengths(plan: SweepPlan) -> str:
+    known = {"question": plan.question_len, "output": plan.output_len}
+    said = ", ".join(f"{name} {length:,}" for name, length in known.items() if length is not None)
+    return f", {said} tokens" if said else ""
+
+
 def _estimates(plan: SweepPlan) -> Iterable[str]:
-    yield f"longest request: {plan.longest_request:,} tokens"
+    if plan.longest_request is not None:
+        yield f"longest request: {plan.longest_request:,} tokens"
     if plan.seconds is not None:
         yield f"time: {_time(plan.seconds)}"
     if plan.weight_bytes is not None and plan.pool_bytes is not None:
-        yield f"memory of both servers: weights {_size(plan.weight_bytes)}, KV pools {_size(plan.pool_bytes)}"
+        yield f"memory of the servers: weights {_size(plan.weight_bytes)}, KV pools {_size(plan.pool_bytes)}"
     for note in plan.notes:
         yield f"note: {note}"
 
 
 def _time(seconds: Seconds) -> str:
-    return f"about {max(seconds / 60, 0.1):.1f} minutes, by the model's shape and this CPU's speed (within a factor of two)"
+    long = seconds > 2 * 3600
+    amount = f"{seconds / 3600:,.1f} hours" if long else f"{max(seconds / 60, 0.1):.1f} minutes"
+    return f"about {amount}, by the model's shape and this CPU's speed (within a factor of two)"
 
 
 def _size(size: Bytes) -> str:

@@ -52,10 +52,11 @@ def report(
 def _view(paths: list[Path]) -> ReportView:
     from radixbench.capture.store import load
     from radixbench.compare.comparison import compare
+    from radixbench.compare.single import single_caveats
     from radixbench.report.view import build_single_view, build_view
 
     loaded = [load(path) for path in paths]
     if len(loaded) == 1:
-        return build_single_view(loaded[0], path=str(paths[0]))
+        return build_single_view(loaded[0], path=str(paths[0]), caveats=single_caveats(loaded[0]))
     comparison = compare(loaded[0], loaded[1], a_path=str(paths[0]), b_path=str(paths[1]))
     return build_view(comparison, loaded[0], loaded[1])

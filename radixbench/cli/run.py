@@ -2,68 +2,70 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
 from radixbench.cli import options
 from radixbench.cli.app import app
+from radixbench.cli.measure import measure
+from radixbench.cli.overrides import overridable
 from radixbench.errors import EXIT_OK, UsageError
-
-if TYPE_CHECKING:
-    from radixbench.records import Mode
 
 
 @app.command()
+@overridable
 def run(
-    scenario: Annotated[str, typer.Argument(help="A YAML file or a shipped scenario's name.")],
-    out: Annotated[
-        Path | None,
-        typer.Option("-o", "--out", help="The capture to write: captures/<scenario>-<UTC>/<mode>.json."),
-    ] = None,
+    scenario: Annotated[
+        str, typer.Argument(help="A YAML file or a shipped scenario's name; flags override it.")
+    ],
+    *,
+    flags: Mapping[str, Any],
     mode: Annotated[
         str | None, typer.Option("--mode", help="on or off; the scenario's first mode otherwise.")
     ] = None,
+    resume: options.Resume = False,
+    max_time: options.MaxTime = None,
+    no_calibrate: options.NoCalibrate = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--out",
+            help="The capture to write: captures/<scenario>-<UTC>/<mode>.json.",
+            rich_help_panel="Output",
+        ),
+    ] = None,
     keep_text: options.KeepText = False,
-    server_argument: Annotated[list[str] | None, typer.Option("--server-argument", hidden=True)] = None,
+    server_argument: options.ServerArgument = None,
 ) -> int:
     """Measure one arm of a scenario and save the capture."""
     from radixbench.bench.outputs import choose_capture, reserved
-    from radixbench.bench.stop import stop_on_signals
-    from radixbench.bench.sweep import run_sweep
     from radixbench.cli import output
-    from radixbench.report.console import ProgressDisplay, print_view
+    from radixbench.cli.course import Course
+    from radixbench.compare.single import single_caveats
+    from radixbench.report.console import print_view
     from radixbench.report.view import build_single_view
-    from radixbench.scenario.load import load
+    from radixbench.scenario.load import load, override
 
-    wanted = load(scenario)
-    wanted = replace(wanted, modes=(wanted.modes[0] if mode is None else _mode(mode),))
-    paths = choose_capture(wanted, out)
-    with reserved(paths, wanted), stop_on_signals() as should_stop, ProgressDisplay() as display:
-        outcome = run_sweep(
-            wanted,
-            paths,
-            on_progress=display,
-            should_stop=should_stop,
-            argv=("radixbench", *sys.argv[1:]),
-            server_arguments=server_argument or [],
-            keep_text=keep_text,
+    course = Course.of(resume=resume, out=out, max_time=max_time, no_calibrate=no_calibrate)
+    written = load(scenario)
+    wanted = override(written, **flags, mode=written.modes[0] if mode is None else mode)
+    if len(wanted.modes) > 1:
+        raise UsageError(
+            f"--mode: {mode} are two arms, and a run has one",
+            remedy="name on or off, or measure both with `radixbench sweep`",
         )
+    paths = choose_capture(wanted, out)
+    with reserved(paths, wanted, resume=course.resume):
+        outcome = measure(wanted, paths, course, server_arguments=server_argument or [], keep_text=keep_text)
     ((arm, capture),) = outcome.captures.items()
-    print_view(build_single_view(capture, path=str(outcome.paths[arm])))
-    output.print_line(f"radixbench report {quote(str(outcome.paths[arm]))} -o report.html")
+    path = str(outcome.paths[arm])
+    print_view(build_single_view(capture, path=path, caveats=single_caveats(capture)))
+    output.print_line(f"radixbench report {quote(path)} -o report.html")
     if outcome.error is not None:
         raise outcome.error
     return EXIT_OK
-
-
-def _mode(word: str) -> Mode:
-    if word == "on":
-        return "on"
-    if word == "off":
-        return "off"
-    raise UsageError(f"--mode: {word!r} is no arm", remedy="choose on or off")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +11,8 @@ import typer
 
 from radixbench.cli import options
 from radixbench.cli.app import app
+from radixbench.cli.measure import measure
+from radixbench.cli.overrides import overridable
 from radixbench.errors import EXIT_OK, OutputError
 
 if TYPE_CHECKING:
@@ -23,29 +25,16 @@ DEFAULT_SCENARIO = "default"
 
 
 @app.command()
+@overridable
 def sweep(
     scenario: Annotated[
         str | None, typer.Argument(help="A shipped scenario's name or a YAML file; flags override it.")
     ] = None,
-    shared: options.Shared = None,
-    seeds: options.Seeds = None,
-    model: options.Model = None,
-    workload: options.Workload = None,
-    turns: options.Turns = None,
-    groups: options.Groups = None,
-    prompts_per_group: options.PromptsPerGroup = None,
-    question_len: options.QuestionLen = None,
-    output_len: options.OutputLen = None,
-    max_concurrency: options.MaxConcurrency = None,
-    cache_state: options.CacheState = None,
-    device: options.Device = None,
-    dtype: options.Dtype = None,
-    threads: options.Threads = None,
-    max_total_tokens: options.MaxTotalTokens = None,
-    chunked_prefill_size: options.ChunkedPrefillSize = None,
-    page_size: options.PageSize = None,
-    schedule_policy: options.SchedulePolicy = None,
-    trust_remote_code: options.TrustRemoteCode = False,
+    *,
+    flags: Mapping[str, Any],
+    resume: options.Resume = False,
+    max_time: options.MaxTime = None,
+    no_calibrate: options.NoCalibrate = False,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -60,44 +49,28 @@ def sweep(
         bool, typer.Option("--dry-run", help="Print what would run, and leave.", rich_help_panel="Output")
     ] = False,
     as_json: options.Json = False,
-    server_argument: Annotated[list[str] | None, typer.Option("--server-argument", hidden=True)] = None,
+    server_argument: options.ServerArgument = None,
 ) -> int:
-    """Measure the bundled engine with and without prefix reuse, and report what the cache is worth."""
+    """Measure a server with and without prefix reuse, and report what the cache is worth.
+
+    N,N,…: one value sets the option, several are an axis of the sweep.
+    """
     from radixbench.bench.outputs import choose_paths, reserved
     from radixbench.cli import output
+    from radixbench.cli.course import Course
     from radixbench.report.console import print_view
     from radixbench.scenario.load import load, override
 
     output.refuse_two_on_stdout(as_json=as_json, markdown=markdown)
-    flags = options.given(
-        shared=shared,
-        seeds=seeds,
-        model=model,
-        workload=workload,
-        turns=turns,
-        groups=groups,
-        prompts_per_group=prompts_per_group,
-        question_len=question_len,
-        output_len=output_len,
-        max_concurrency=max_concurrency,
-        cache_state=cache_state,
-        device=device,
-        dtype=dtype,
-        threads=threads,
-        max_total_tokens=max_total_tokens,
-        chunked_prefill_size=chunked_prefill_size,
-        page_size=page_size,
-        schedule_policy=schedule_policy,
-        trust_remote_code=trust_remote_code,
-    )
-    wanted = override(load(scenario or DEFAULT_SCENARIO), **flags)
+    course = Course.of(resume=resume, out=out, max_time=max_time, no_calibrate=no_calibrate)
+    wanted = override(load(DEFAULT_SCENARIO if scenario is None else scenario), **flags)
     paths = choose_paths(wanted, out, report)
     if dry_run:
         return _print_plan(wanted, as_json=as_json)
     also = output.markdown_file(markdown)
     output.check_outputs((), *also)
-    with reserved(paths, wanted, *also):
-        outcome = _measure(wanted, paths, server_argument or [], keep_text=keep_text)
+    with reserved(paths, wanted, *also, resume=course.resume):
+        outcome = measure(wanted, paths, course, server_arguments=server_argument or [], keep_text=keep_text)
     view, document = _conclude(outcome, paths.report, threshold)
     if as_json:
         output.print_json(document)
@@ -139,25 +112,6 @@ def _print_plan(scenario: Scenario, *, as_json: bool) -> int:
     else:
         print_plan(planned)
     return EXIT_OK
-
-
-def _measure(
-    scenario: Scenario, paths: OutputPaths, server_arguments: list[str], *, keep_text: bool
-) -> SweepOutcome:
-    from radixbench.bench.stop import stop_on_signals
-    from radixbench.bench.sweep import run_sweep
-    from radixbench.report.console import ProgressDisplay
-
-    with stop_on_signals() as should_stop, ProgressDisplay() as display:
-        return run_sweep(
-            scenario,
-            paths,
-            on_progress=display,
-            should_stop=should_stop,
-            argv=("radixbench", *sys.argv[1:]),
-            server_arguments=server_arguments,
-            keep_text=keep_text,
-        )
 
 
 def _conclude(
