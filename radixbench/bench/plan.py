@@ -17,6 +17,7 @@ from radixbench.clock import MonotonicClock
 from radixbench.model.device import pick_device, pick_threads
 from radixbench.model.outline import Outline, cpu_flops_per_s, kv_bytes, outline
 from radixbench.scenario.cells import at_cell, cells
+from radixbench.scenario.kinds import FILE_KINDS
 from radixbench.scenario.longest import longest_request
 from radixbench.scenario.model import Scenario
 from radixbench.scenario.resolve import resolve
@@ -86,6 +87,7 @@ def plan(scenario: Scenario) -> SweepPlan:
     planned = _cells(settled, layout, _pace(settled, shape, device))
     workload = settled.workload
     width = 4 if device == "cpu" else 2
+    longest = longest_request(settled) or layout.longest
     pool = max(settled.grid.max_total_tokens or (settled.engine.max_total_tokens or _USUAL_POOL,))
     return SweepPlan(
         scenario=settled.name,
@@ -98,12 +100,17 @@ def plan(scenario: Scenario) -> SweepPlan:
         off_mode=settled.off_mode,
         question_len=workload.question_len,
         output_len=workload.output_len,
-        longest_request=longest_request(settled) or layout.longest,
+        longest_request=longest,
         cells=planned,
         seconds=sweep_s(settled, [(cell.seconds_on, cell.seconds_off) for cell in planned]),
         weight_bytes=len(settled.modes) * shape.weights * width if shape else None,
         pool_bytes=len(settled.modes) * kv_bytes(shape, pool, width) if shape else None,
-        notes=(*_notes(settled, shape, device, here), *layout.notes, *_pool_notes(settled, layout)),
+        notes=(
+            *_notes(settled, shape, device, here),
+            *_context_notes(settled, shape, longest),
+            *layout.notes,
+            *_pool_notes(settled, layout),
+        ),
     )
 
 
@@ -121,6 +128,19 @@ def _notes(scenario: Scenario, shape: Outline | None, device: str, here: str) ->
     elif device == "cuda":
         notes.append("time is unknown: a GPU's speed can't be told from here")
     return tuple(notes)
+
+
+def _context_notes(scenario: Scenario, shape: Outline | None, longest: Tokens | None) -> tuple[str, ...]:
+    """A request that the model can't hold: made-up ones are refused with the sweep, recorded ones left out."""
+    context = None if shape is None else shape.context
+    if context is None or longest is None or longest <= context:
+        return ()
+    what = (
+        "such requests will be left out" if scenario.workload.kind in FILE_KINDS else "the sweep won't start"
+    )
+    return (
+        f"the longest request has {longest:,} tokens and the context of {scenario.model.name} holds {context:,}: {what}",
+    )
 
 
 def _pool_notes(scenario: Scenario, layout: Layout) -> tuple[str, ...]:

@@ -118,6 +118,8 @@ def hits(
         document = _of_trace(load_trace(file, format=kind, block_size=block_size, limit=limit), sizes)
     else:
         _refuse("conversations", block_size=block_size)
+        if file is not None:
+            _refuse("a file", split=split)
         found = load_conversations(file, dataset=dataset, split=split, format=kind, limit=limit)
         document = _of_chats(found, sizes, tokenizer or "tiny", how, order_)
     if as_json:
@@ -195,15 +197,21 @@ def _sizes(page_size: str, capacity: str) -> list[CacheSize]:
     """Every page size with every capacity."""
     from radixbench.simulation.hits import CacheSize
 
-    pages = [_number("--page-size", word) for word in page_size.split(",")]
+    pages = [_number("--page-size", word, "1,16") for word in page_size.split(",")]
     rooms = [
-        None if word.strip() == _UNLIMITED else _number("--capacity", word) for word in capacity.split(",")
+        None if word.strip() == _UNLIMITED else _number("--capacity", word, f"100000,{_UNLIMITED}")
+        for word in capacity.split(",")
     ]
+    for flag, values in (("--page-size", pages), ("--capacity", rooms)):
+        twice = next((value for place, value in enumerate(values) if value in values[:place]), 0)
+        if twice != 0:
+            named = _UNLIMITED if twice is None else twice
+            raise UsageError(f"{flag}: {named} stands there twice", remedy="give each value once")
     return [CacheSize(page, room) for page in pages for room in rooms]
 
 
-def _number(flag: str, word: str) -> int:
+def _number(flag: str, word: str, example: str) -> int:
     digits = word.strip().replace("_", "")
     if not (digits.isascii() and digits.isdigit()) or not 0 < int(digits[:20]) <= _MOST_TOKENS:
-        raise UsageError(f"{flag}: {word.strip()!r} is no number of tokens", remedy="such as 1,16")
+        raise UsageError(f"{flag}: {word.strip()!r} is no number of tokens", remedy=f"such as {example}")
     return int(digits)

@@ -12,15 +12,13 @@ CLOSED_EARLY = "the server closed the connection before it answered"
 class Fault(NamedTuple):
     """``refused``: nobody listens; ``broken_off``: the connection was lost in the middle of an answer.
 
-    ``unanswered``: it was lost before the first byte of one; ``stale``: it had been dropped before the request
-    came, which the server therefore never saw.
+    ``unanswered``: it was lost before the first byte of one.
     """
 
     message: str
     refused: bool = False
     broken_off: bool = False
     unanswered: bool = False
-    stale: bool = False
 
 
 def unreachable(place: str, error: Exception) -> Fault:
@@ -37,11 +35,11 @@ def stalled(limit_s: float) -> Fault:
     return Fault(f"stalled: nothing new came for {limit_s:g} s")
 
 
-def lost(*, answered: bool, stale: bool = False) -> Fault:
+def lost(*, answered: bool) -> Fault:
     """The connection ended where it shouldn't; ``answered``: bytes of an answer had come."""
     if answered:
         return Fault("the connection broke off", broken_off=True)
-    return Fault(CLOSED_EARLY, unanswered=True, stale=stale)
+    return Fault(CLOSED_EARLY, unanswered=True)
 
 
 def not_http(error: Exception) -> Fault:

@@ -81,23 +81,13 @@ class Flight(Receiver):
         self.send_ns = source.clock.now_ns()
 
     async def run(self) -> Answer:
-        """Send the request and read the answer to its end; raises only when the task is cancelled.
-
-        A request that the server can't have seen is sent once more, on a new connection, and stamped anew.
-        """
-        await self._send()
-        if self._fault is not None and self._fault.stale:
-            self._fault = self._end_ns = None
-            await self._send()
-        return self._settle()
-
-    async def _send(self) -> None:
+        """Send the request and read the answer to its end; raises only when the task is cancelled."""
         source = self._source
         try:
             connection = await source.wire.connection()
         except OSError as error:
             self._fault = unreachable(source.wire.address.place, error)
-            return
+            return self._settle()
         self._connection = connection
         loop = asyncio.get_running_loop()
         self._ended = loop.create_future()
@@ -112,6 +102,7 @@ class Flight(Receiver):
             raise
         finally:
             self._timer.cancel()
+        return self._settle()
 
     def cancelled(self, why: str) -> Answer:
         """What has come so far, for a request that is given up; one that was whole stays completed."""

@@ -112,14 +112,14 @@ class ServerClient(ControlCalls, Source):
     async def exchange(self, method: str, path: str, *, limit_s: float, body: bytes | None = None) -> Reply:
         """One small request and its whole answer, within ``limit_s``; never raises for a fault.
 
-        One that the server can't have seen, since it had just dropped the idle connection, is sent once more; one
-        without a body, which changes nothing when it is repeated, whenever it isn't answered.
+        One without a body changes nothing when it is repeated: where the server had just dropped the idle
+        connection it was sent on, it is sent once more.
         """
         request = self._request(method, path, body)
         try:
             async with asyncio.timeout(limit_s):
                 answer = await _Exchange().over(await self.wire.connection(), request)
-                if isinstance(answer, Fault) and (answer.stale or (answer.unanswered and body is None)):
+                if isinstance(answer, Fault) and answer.unanswered and body is None:
                     answer = await _Exchange().over(await self.wire.connection(), request)
         except TimeoutError:
             answer = stalled(limit_s)

@@ -8,16 +8,14 @@ of other streams; the middle of a stream waits for company, since a batch costs 
 
 ``ended`` comes exactly once for a request that was sent, unless its receiver aborts the connection itself.
 
-Some servers drop a connection right after a stream though they said they would keep it (llama.cpp, late 2026).
-A request that comes after such an end was never seen: its fault is ``stale``, and it may be sent again. From the second
-end on no connection is used again.
+Some servers end a connection right after a stream though they said they would keep it (llama.cpp, late 2026): before
+one is used again it is looked at, and from the second such end on none is.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import re
 import socket
 import ssl
@@ -129,23 +127,37 @@ class Connection(asyncio.Protocol):
         self._receiver: Receiver | None = None
         self._response: _Response | None = None
         self._heard = self._gone = False
-        self._usable_until_ns = 0  # once it is set, the connection has carried a response
-        self._unseen = False
+        self._usable_until_ns = 0
 
     @property
     def reading(self) -> bool:
         """More of the response is to come."""
         return self._response is not None and not self._response.complete
 
+    def kept(self) -> bool:
+        """Idle for so short a time that the server should still listen."""
+        return self._now_ns() < self._usable_until_ns
+
     def usable(self) -> bool:
-        """Idle for so short a time that the server still listens."""
-        return not self._gone and self._now_ns() < self._usable_until_ns
+        """The server does listen still."""
+        return self.kept() and not self._gone and self._is_silent()
+
+    def _is_silent(self) -> bool:
+        """Nothing waits to be read; an end that the loop hasn't come to is seen this way."""
+        if self._sock is None:
+            return True
+        try:
+            self._sock.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return True
+        except OSError:
+            pass
+        return False
 
     def send(self, request: bytes, receiver: Receiver) -> None:
         """Write a request now; its response goes to ``receiver``."""
         assert self._transport is not None
         self._receiver, self._response, self._heard = receiver, _Response(), False
-        self._unseen = False
         if self._gone:
             asyncio.get_running_loop().call_soon(self.take, self._now_ns(), b"")
             return
@@ -175,10 +187,6 @@ class Connection(asyncio.Protocol):
             self._inbox.parse_soon()
 
     def eof_received(self) -> None:
-        if self._receiver is None:
-            self._wire.drops += self.usable()
-        elif self._sock is not None:  # a broken pipe: the end came first, and what we sent bounced off it
-            self._unseen = self._sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == errno.EPIPE
         self._ended()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -201,9 +209,7 @@ class Connection(asyncio.Protocol):
             self._parse(receiver, response, at_ns, data)
         else:
             whole = response.ends_with_connection()
-            stale = self._unseen and not self._heard and self._usable_until_ns > 0
-            self._wire.drops += stale
-            self._finish(at_ns, None if whole else lost(answered=self._heard, stale=stale))
+            self._finish(at_ns, None if whole else lost(answered=self._heard))
 
     def _parse(self, receiver: Receiver, response: _Response, at_ns: int, data: bytes) -> None:
         fault = None
@@ -227,12 +233,8 @@ class Connection(asyncio.Protocol):
         assert receiver is not None
         assert response is not None
         self._receiver = self._response = response.parser = None
-        if keep and not self._gone and self._wire.drops < _DROPS:
-            if self._usable_until_ns:
-                self._wire.drops = 0
-            self._usable_until_ns = at_ns + int(response.idle_s() * NS_PER_S)
-            self._wire.idle.append(self)
-        else:
+        self._usable_until_ns = at_ns + int(response.idle_s() * NS_PER_S)
+        if not (keep and not self._gone and self._wire.keep(self)):
             self.abort()
         receiver.ended(at_ns, fault)
 
@@ -246,7 +248,7 @@ class Wire:
         self.inbox = Inbox()
         self.idle: list[Connection] = []
         self.connections: set[Connection] = set()
-        self.drops = 0  # kept connections that the server ended, since one was last used again
+        self._drops = 0  # connections that the server had said to keep and ended, since one was used again
         self._places: list[tuple[int, Any]] = []
         self._tls: ssl.SSLContext | None = None
         self._all_closed: asyncio.Event | None = None
@@ -256,10 +258,18 @@ class Wire:
         while self.idle:
             connection = self.idle.pop()
             if connection.usable():
+                self._drops = 0
                 return connection
+            self._drops += connection.kept()
             connection.abort()
         async with asyncio.timeout(_CONNECT_S):
             return await self._open()
+
+    def keep(self, connection: Connection) -> bool:
+        """Put a connection by for another request, unless this server is known to end such."""
+        if self._drops < _DROPS:
+            self.idle.append(connection)
+        return self._drops < _DROPS
 
     async def close(self) -> None:
         """Drop every connection."""
@@ -277,6 +287,7 @@ class Wire:
         self.connections.discard(connection)
         if connection in self.idle:
             self.idle.remove(connection)
+            self._drops += connection.kept()
         if not self.connections and self._all_closed is not None:
             self._all_closed.set()
 

@@ -54,9 +54,8 @@ def load_conversations(
             break
     if not chats:
         reasons = ", ".join(f"{count} x {reason}" for reason, count in reader.tally.dropped.most_common(3))
-        raise CorpusError(
-            f"{reader.name}: no conversation in it: {reasons or 'it has no items'}", remedy=_SHAPES
-        )
+        why = "; ".join((reasons or "it has no whole item", *reader.notes))
+        raise CorpusError(f"{reader.name}: no conversation in it: {why}", remedy=_SHAPES)
     return Conversations(tuple(chats), reader.record())
 
 

@@ -78,8 +78,8 @@ class ItemReader:
             item = self._whole(decoder) if self._at < len(self._held) else None
             if item is None:
                 self.cut = (
-                    f"the array breaks off after {self._chars / 1e6:.1f} million characters:"
-                    f" read to its last whole item, the {self._items}th"
+                    f"the array breaks off after {_millions(self._chars)} characters:"
+                    f" read to its last whole item, number {self._items:,}"
                 )
                 return
             yield item
@@ -100,7 +100,7 @@ class ItemReader:
         if self._held.strip():
             last = _decoded(self._held, self._line)
             if isinstance(last, Broken):
-                self.cut = f"line {self._line} breaks off; read to the line before"
+                self.cut = f"line {self._line} breaks off ({last.why}); read to the line before"
             else:
                 yield last
 
@@ -154,6 +154,10 @@ class ItemReader:
         self._line += self._held.count("\n", self._at, to)
         self._chars += to - self._at
         self._at = to
+
+
+def _millions(count: int) -> str:
+    return f"{count:,}" if count < 1_000_000 else f"{count / 1e6:.1f} million"
 
 
 def _decoded(text: str, line: int) -> Found:

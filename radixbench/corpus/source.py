@@ -61,9 +61,14 @@ class Source:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def texts(self) -> Iterator[str]:
-        """The text in pieces, in order."""
+        """The text in pieces, in order. Raises ``CorpusError`` for a compressed file that gives none."""
         with self._opened() as file:
-            yield from _decoded(self._plain(file))
+            size = 0
+            for piece in _decoded(self._plain(file)):
+                size += len(piece)
+                yield piece
+            if not size and self.problem is not None:
+                raise CorpusError(f"{self.path}: {self.problem}", remedy="fetch or pack it again")
 
     @contextmanager
     def _opened(self) -> Iterator[io.BufferedReader]:

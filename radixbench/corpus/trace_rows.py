@@ -9,7 +9,6 @@ refused rather than mended.
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -21,6 +20,9 @@ TraceFormat = Literal["mooncake", "bailian"]
 BLOCK_SIZE: Final[dict[TraceFormat, int]] = {"mooncake": 512, "bailian": 16}
 _PER_SECOND: Final[dict[TraceFormat, float]] = {"mooncake": 1000.0, "bailian": 1.0}
 _HEX_ID: Final = 16
+_MOST_TOKENS: Final = 10**9
+_LATEST: Final = 10**15
+"""Beyond any length and any time, milliseconds since 1970 included, that a trace has recorded."""
 
 
 class RowError(ValueError):
@@ -90,15 +92,15 @@ def _count(row: Mapping[str, Any], key: str, least: int) -> int:
     value = _field(row, key)
     if type(value) is float and value.is_integer():
         value = int(value)
-    if type(value) is not int or value < least:
-        raise RowError(f"{key} is {value!r}", f"it must be a whole number from {least} on")
+    if type(value) is not int or not least <= value <= _MOST_TOKENS:
+        raise RowError(f"{key} is {value!r}", f"it must be a whole number from {least} to {_MOST_TOKENS:,}")
     return value
 
 
 def _time(row: Mapping[str, Any]) -> float:
     value = _field(row, "timestamp")
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-        raise RowError(f"timestamp is {value!r}", "it must be a number from 0 on")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _LATEST:
+        raise RowError(f"timestamp is {value!r}", f"it must be a number from 0 to {_LATEST:,}")
     return float(value)
 
 

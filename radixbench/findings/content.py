@@ -108,3 +108,10 @@ def _renamed(run: Run) -> Iterator[Finding]:
             f"the answers name {len(names)} models: {told}",
             "another model, or a router with several servers, answered part of the run: measure one server",
         )
+    elif names and run.server.model not in names:
+        yield Finding(
+            "model-unlike",
+            "warning",
+            f"the answers name the model {next(iter(names))!r}, asked was {run.server.model!r}",
+            "see that the server serves what was asked: an alias does no harm, another model does",
+        )

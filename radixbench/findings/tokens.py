@@ -1,4 +1,6 @@
-"""What token counts and stamps say about the figures made of them: which gaps are per token, which per chunk."""
+"""What token counts and stamps say about the figures made of them: prompts of another length, which gaps are per token,
+which per chunk.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,11 @@ _GAPS = frozenset({"itl_p50"})
 
 
 def token_findings(answers: Answers, summary: RunSummary) -> Iterator[Finding]:
-    """Gaps per chunk, gaps that contradict the throughput, answers in one event, a peak below its mean."""
+    """Prompts of another length than was sent, gaps per chunk, gaps that contradict the throughput, answers in one event,
+    a peak below its mean.
+    """
     timed = answers.timed
+    yield from _other_lengths(answers.completed)
     yield from _per_chunk(timed)
     yield from _contradiction(timed)
     one_event = sum(len(request.chunk_ns) == 1 and (request.output_tokens or 0) > 1 for request in timed)
@@ -34,6 +39,24 @@ def token_findings(answers: Answers, summary: RunSummary) -> Iterator[Finding]:
             metrics=frozenset({"itl_p50", "tpot_p50"}),
         )
     yield from _peak(summary)
+
+
+def _other_lengths(completed: Sequence[RequestRecord]) -> Iterator[Finding]:
+    """The server's word for a prompt's length against the tokens that were sent."""
+    known = [one for one in completed if one.prompt_tokens is not None and one.sent_prompt_tokens > 0]
+    unlike = [one for one in known if one.prompt_tokens != one.sent_prompt_tokens]
+    if not unlike:
+        return
+    worst = max(unlike, key=lambda one: abs((one.prompt_tokens or 0) - one.sent_prompt_tokens))
+    yield Finding(
+        "prompt-length",
+        "warning",
+        f"the server counts other prompts than were sent: {len(unlike):,} of {several(len(known), 'answer')} tell of another"
+        f" length, as request {worst.prompt}, {worst.prompt_tokens:,} tokens of {worst.sent_prompt_tokens:,} sent",
+        "more is what the server puts in front (BOS, a template), fewer a prompt cut short: look at its settings; what may be"
+        " found cached is reckoned from what was sent",
+        metrics=frozenset({"hit_rate", "hit_efficiency", "input_throughput", "prefill_throughput"}),
+    )
 
 
 def counts_chunks(request: RequestRecord) -> bool:

@@ -4,6 +4,9 @@ A mean over the whole run mixes a batch that fills up, one that is full and one 
 begins when all requests of the fullest moment have their first token, and ends with the first finish after the
 last send: from then on the batch only shrinks.
 
+A batch's tokens of one step don't come at one instant, and the steady part ends at the first of them. Its tokens
+therefore count as made evenly over the gap before their event, of which as much counts as lies within.
+
 For the peak the run is split into equal parts of at least a second. Every token lies in exactly one of them, and
 an answer's usage is spread over its events, so that the peak can never be below the mean.
 """
@@ -49,7 +52,7 @@ def steady_output_throughput(answers: Answers) -> Measured:
         return whole
     tokens, working = 0.0, 0
     for request in answers.timed:
-        own = _tokens(request, *between)
+        own = _made(request, *between)
         tokens, working = tokens + own, working + (own > 0)
     if not working:
         return Measured(Absent("no token came while all requests were at work"), 0)
@@ -103,3 +106,18 @@ def _tokens(request: RequestRecord, after_ns: int, until_ns: int) -> float:
         return 0.0
     first, end = bisect_right(request.chunk_ns, after_ns), bisect_right(request.chunk_ns, until_ns)
     return sum(request.chunk_tokens[first:end]) * request.output_tokens / told
+
+
+def _made(request: RequestRecord, after_ns: int, until_ns: int) -> float:
+    """Its tokens made in (after, until], each event's evenly over the gap before it; the first at its stamp."""
+    told = sum(request.chunk_tokens)
+    if told == 0 or request.output_tokens is None:
+        return 0.0
+    made, before = 0.0, request.chunk_ns[0]
+    for at, tokens in zip(request.chunk_ns, request.chunk_tokens, strict=True):
+        if at == before:
+            made += tokens if after_ns < at <= until_ns else 0
+        else:
+            made += tokens * max(min(at, until_ns) - max(before, after_ns), 0) / (at - before)
+        before = at
+    return made * request.output_tokens / told

@@ -22,7 +22,7 @@ _ROWS, _WIDTH = 256, 512
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """Shapes of a Llama-like decoder. FLOPs count multiply and add as two."""
+    """Shapes of a Llama-like decoder, and its context (``None``: not said). FLOPs count multiply and add as two."""
 
     layers: int
     hidden: int
@@ -31,6 +31,7 @@ class Outline:
     head_dim: int
     intermediate: int
     vocab: int
+    context: Tokens | None = None
 
     @property
     def block_weights(self) -> int:
@@ -78,6 +79,7 @@ def _of(config: Any) -> Outline:
         head_dim=getattr(text, "head_dim", None) or text.hidden_size // heads,
         intermediate=text.intermediate_size,
         vocab=text.vocab_size,
+        context=getattr(text, "max_position_embeddings", None),
     )
 
 

@@ -58,7 +58,7 @@ def test_an_array_cut_off_inside_a_wheel(tmp_path: Path) -> None:
     chats, record = load_conversations(path)
     assert len(chats) == 4
     assert record.name == f"{path}:pkg/data/ShareGPT.json"
-    assert any("the array breaks off" in note and "whole item, the 4th" in note for note in record.notes)
+    assert any("the array breaks off" in note and "whole item, number 4" in note for note in record.notes)
 
 
 def test_lines_that_are_no_json_are_dropped(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_a_file_without_a_conversation_is_refused(tmp_path: Path) -> None:
         CorpusError, match=r"a\.json: no conversation in it: 2 x no question with a reply in it; "
     ):
         load_conversations(array(tmp_path / "a.json", [said("a"), said("b")]))
-    with pytest.raises(CorpusError, match="no conversation in it: it has no items"):
+    with pytest.raises(CorpusError, match="no conversation in it: it has no whole item"):
         load_conversations(array(tmp_path / "b.json", []))
 
 

@@ -132,7 +132,7 @@ def test_limit_array_and_cut(tmp_path: Path) -> None:
     path.write_text(path.read_text()[:-9])
     trace = load_trace(path)
     assert len(trace.requests) == 2
-    assert "line 3 breaks off; read to the line before" in trace.record.notes
+    assert "line 3 breaks off (Unterminated string starting at); read to the line before" in trace.record.notes
 
 
 def test_kinds_are_told_apart(tmp_path: Path) -> None:

@@ -186,6 +186,48 @@ def test_two_models_in_one_run() -> None:
     assert told.text == "the answers name 2 models: 'a' (9 answers), 'b' (1 answer)"
 
 
+def test_prompts_of_another_length_than_was_sent() -> None:
+    """A server that cuts prompts short, or puts something in front, by its own usage."""
+    run = plain()
+    cut = tuple(replace(one, prompt_tokens=16 if one.prompt == 3 else 32) for one in run.requests)
+    assert found(replace(run, requests=cut), "prompt-length").text == (
+        "the server counts other prompts than were sent: 1 of 10 answers tell of another length, as request 3, 16 tokens"
+        " of 32 sent"
+    )
+    silent = tuple(replace(one, prompt_tokens=None) for one in run.requests)
+    assert "prompt-length" not in codes(replace(run, requests=silent))
+
+
+def test_another_model_than_was_asked() -> None:
+    """An alias or another model: only somebody who knows the server can tell."""
+    run = plain()
+    renamed = tuple(replace(one, model="b") for one in run.requests)
+    assert found(replace(run, requests=renamed), "model-unlike").text == (
+        "the answers name the model 'b', asked was 'tiny'"
+    )
+    asked = tuple(replace(one, model="tiny") for one in run.requests)
+    assert "model-unlike" not in codes(replace(run, requests=asked))
+
+
+def off_arm(*, salted: bool) -> Run:
+    """Two first arrivals of a thousand tokens, then six that share most of one of them, sent one after the other."""
+    prompts = [prompt_ids(i % 2, i, shared=1024, question=8) for i in range(8)]
+    requests = [
+        make_request(
+            i, send_s=float(i), ttft_s=0.4 if salted or i < 2 else 0.01, prompt_tokens=1032, cached=None
+        )
+        for i in range(8)
+    ]
+    return make_run(requests, prompts=prompts, mode="off")
+
+
+def test_an_off_arm_that_hits_without_a_word() -> None:
+    """A salt nobody honours, on a server that doesn't tell: later arrivals come too soon."""
+    told = found(off_arm(salted=False), "suspected-hit").text
+    assert told.startswith("suspected hit in off run: 6 requests (2, 3, 4, 5, 6 and 1 more)")
+    assert "suspected-hit" not in codes(off_arm(salted=True))
+
+
 def test_late_sends_are_the_clients() -> None:
     """An open loop that can't keep up: p99 of the lateness beside the median TTFT."""
     late = make_run([make_request(i, send_s=float(i) + 0.5, due_ns=ns(i)) for i in range(10)])

@@ -25,6 +25,20 @@ def test_the_steady_part_of_a_closed_loop() -> None:
     assert isinstance(measured.value, float)
 
 
+def test_a_batch_in_lockstep_has_the_rate_of_its_steps() -> None:
+    """Eight answers of a token every 50 ms, each step's stamps a little apart: 160 tokens/s, the last step included."""
+    requests = [make_request(i, send_s=0.0, ttft_s=0.2 + 0.0005 * i, output=11, gap_s=0.05) for i in range(8)]
+    measured = steady_output_throughput(sort_out(make_run(requests)))
+    assert measured.value == pytest.approx(160.0, rel=1e-6)
+
+
+def test_events_of_one_read_count_at_their_stamp() -> None:
+    """Nobody knows how they were spaced."""
+    stamps = (ns(0.1), ns(0.1), ns(0.3), ns(0.3), ns(0.5))
+    request = make_request(0, output=5, chunk_ns=stamps, chunk_tokens=(1,) * 5, end_ns=ns(0.5))
+    assert steady_output_throughput(sort_out(make_run([request]))).value == pytest.approx(3 / 0.4)
+
+
 def test_one_at_a_time_is_steady_throughout() -> None:
     """From the first token of all to the last token of all."""
     answers = sort_out(make_run([make_request(i, send_s=2.0 * i, output=11, gap_s=0.1) for i in range(3)]))

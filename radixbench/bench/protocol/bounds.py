@@ -33,8 +33,8 @@ class Excess:
 
 
 def excess(run: Run, page_size: Tokens) -> Excess:
-    """What the answered requests of ``run`` found beyond both bounds; a count above the prompt's own is ignored."""
-    found = {record.prompt: record for record in run.requests if _believable(record)}
+    """What the answered requests of ``run`` found beyond both bounds; a count above the prompt's own pages is ignored."""
+    found = {record.prompt: record for record in run.requests if believable(record, page_size)}
     single = _single_bounds(run)
     over: list[tuple[Tokens, int, Tokens, Tokens]] = []
     rounds_up = False
@@ -50,10 +50,11 @@ def excess(run: Run, page_size: Tokens) -> Excess:
     return Excess(len(over), _family_excess(run, found, page_size, rounds_up=rounds_up), worst)
 
 
-def _believable(record: RequestRecord) -> bool:
+def believable(record: RequestRecord, page_size: Tokens) -> bool:
+    """Whether an answer tells of no more cached tokens than its prompt has, rounded up to pages."""
     if record.status != "completed" or record.cached_tokens is None:
         return False
-    return record.cached_tokens <= (record.prompt_tokens or record.sent_prompt_tokens)
+    return record.cached_tokens <= _whole(record.prompt_tokens or record.sent_prompt_tokens, page_size)
 
 
 def _whole(tokens: Tokens, page_size: Tokens) -> Tokens:

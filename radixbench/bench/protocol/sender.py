@@ -10,6 +10,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from radixbench.bench.ledger import Ledger
 from radixbench.bench.protocol.salt import unsalted
+from radixbench.client.answer import Answer
+from radixbench.client.fault import CLOSED_EARLY
 from radixbench.client.http import ServerClient
 from radixbench.errors import IncompleteError
 from radixbench.units import Tokens
@@ -22,6 +24,7 @@ T = TypeVar("T")
 _WARMUP_REQUESTS = 8
 _WARMUP_PROMPT: Tokens = 128
 _WARMUP_OUTPUT: Tokens = 8
+_WARM_UP = "warm-up"
 _TRIES = 4
 _FIRST_PAUSE_S = 0.25
 _BUSY = frozenset({429, 503})
@@ -79,11 +82,14 @@ class Sender:
         )
         turns = [turn for conversation in prompts.conversations for turn in conversation.turns]
         return await self._gather(
-            [partial(self._ask, turn.user_ids, turn.output_len, "warm-up") for turn in turns]
+            [partial(self._ask, turn.user_ids, turn.output_len, _WARM_UP) for turn in turns]
         )
 
     async def _ask(self, ids: TokenIds, output_len: Tokens, what: str, *, salted: bool = True) -> int | None:
-        """One answer; a busy server is asked again with growing pauses."""
+        """One answer; a busy server is asked again with growing pauses, so is one that hangs up on a warm-up.
+
+        A probe that was perhaps read is never sent twice: it would find itself.
+        """
         body = self.body() if salted else None
         if body is None:
             self.ledger.note([ids])
@@ -91,17 +97,27 @@ class Sender:
         for attempt in range(1, _TRIES + 1):
             if self.should_stop():
                 raise IncompleteError("stopped while the server was prepared")
-            answer = await self.client.generate(ids, output_len, body=body)
+            answer = await self._answer(ids, output_len, body, streamed=what == _WARM_UP)
             if answer.status == "completed":
                 return answer.usage.cached_tokens
-            if answer.http_status not in _BUSY or attempt == _TRIES:
+            hung_up = what == _WARM_UP and answer.error == CLOSED_EARLY
+            again = answer.http_status in _BUSY or hung_up
+            if not again or attempt == _TRIES:
                 break
             await asyncio.sleep(pause_s)
             pause_s *= 2
-        again = f" {attempt} times" if attempt > 1 else ""
+        times = f" {attempt} times" if attempt > 1 else ""
         raise IncompleteError(
-            f"a {what} request failed{again}: {answer.error}", remedy="see the server's log"
+            f"a {what} request failed{times}: {answer.error}", remedy="see the server's log"
         )
+
+    async def _answer(
+        self, ids: TokenIds, output_len: Tokens, body: Mapping[str, Any] | None, *, streamed: bool
+    ) -> Answer:
+        """Streamed is how measured requests go, so that whatever these are the first to meet is met before."""
+        if streamed:
+            return await self.client.flight(ids, output_len, body=body).run()
+        return await self.client.generate(ids, output_len, body=body)
 
     async def _gather(self, calls: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:
         """All calls, so many at a time; the first failure ends the others."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from radixbench.bench.ledger import Repeats
-from radixbench.bench.protocol.bounds import Excess, Reach, excess, reach
+from radixbench.bench.protocol.bounds import Excess, Reach, believable, excess, reach
 from radixbench.bench.protocol.prepare import Preparation
 from radixbench.bench.protocol.state import State
 from radixbench.capture.model import Check, ProtocolRecord, Run
@@ -23,21 +23,24 @@ _PROBES = frozenset({"exact repeats", "extensions", "alone"})
 class Found:
     """Cached tokens of the answered requests: their sum, and how many answers leave it open, of how many.
 
-    ``visited`` requests found something.
+    ``visited`` requests found something, ``absurd`` ones more than their prompt has.
     """
 
     tokens: Tokens
     silent: int
     answers: int
     visited: int
+    absurd: int
 
     @classmethod
-    def of(cls, run: Run, *, omits_zero: bool) -> Found:
+    def of(cls, run: Run, *, omits_zero: bool, page_size: Tokens) -> Found:
         """As the client was told; a silent answer is none where the server ``omits_zero``."""
-        values = [record.cached_tokens for record in run.requests if record.status == "completed"]
+        answered = [record for record in run.requests if record.status == "completed"]
+        values = [record.cached_tokens for record in answered]
         known = [value for value in values if value is not None]
         silent = 0 if omits_zero else len(values) - len(known)
-        return cls(sum(known), silent, len(values), sum(value > 0 for value in known))
+        absurd = len(known) - sum(believable(record, page_size) for record in answered)
+        return cls(sum(known), silent, len(values), sum(value > 0 for value in known), absurd)
 
 
 def judge(run: Run, state: State, seen: Preparation, repeats: Repeats, alone: Check | None) -> ProtocolRecord:
@@ -46,7 +49,8 @@ def judge(run: Run, state: State, seen: Preparation, repeats: Repeats, alone: Ch
     ``run`` has its requests and its prompt tree, with what was primed in it; ``alone`` says whether anybody else used
     the server meanwhile.
     """
-    found = Found.of(run, omits_zero=seen.probed.omits_zero)
+    page = seen.probed.probe.page_size or 1
+    found = Found.of(run, omits_zero=seen.probed.omits_zero, page_size=page)
     measured = _measured(run, state, seen, found)
     checks = (
         *seen.probed.checks(reuse=not (state.declared == "off" and not state.flushes_each)),
@@ -136,6 +140,11 @@ def _none_unexplained(found: Found, over: Excess) -> Check:
             f"the requests found {over.tokens} cached tokens more than an empty cache could have given them"
         )
         return Check(name, False, detail)
+    if found.absurd:
+        claims = (
+            f"{found.absurd} of {found.answers} answers tell of more cached tokens than their prompts have"
+        )
+        return Check(name, None, claims)
     if found.silent or not found.answers:
         return Check(name, None, _silent(found))
     return Check(name, True, f"{found.tokens} cached tokens, all put there by the run itself")

@@ -75,6 +75,12 @@ def test_an_impossible_count_is_no_proof() -> None:
     assert excess(run_of([500, 64, 64, 64]), 1).requests == 0
 
 
+def test_a_whole_prompt_rounded_up_to_pages_is_a_hit_all_the_same() -> None:
+    """96 cached tokens of a prompt of 80, in pages of 32: it was there before; 97 are nonsense."""
+    assert excess(run_of([96, 96, 96, 96]), 32).worst == (0, 96, 0)
+    assert excess(run_of([97, 64, 64, 64]), 32).requests == 0
+
+
 def test_what_was_primed_may_be_found_at_once() -> None:
     """Held tokens are there for the first request too."""
     over = excess(run_of([64, 64, 64, 64], held=[SHARED]), 1)
