@@ -13,6 +13,7 @@ from radixbench.bench.unlimited import Ask, reuse
 from radixbench.errors import ModelError
 from radixbench.model.load_tokenizer import load_tokenizer
 from radixbench.model.tokenizer import Tokenizer
+from radixbench.records import CorpusRecord
 from radixbench.scenario.cells import at_cell, cells
 from radixbench.scenario.longest import longest_request
 from radixbench.scenario.model import Scenario
@@ -53,8 +54,8 @@ class Layout:
         return max(ends, default=None)
 
 
-def lay_out(scenario: Scenario, *, vocab_size: int | None) -> Layout:
-    """Every cell of a resolved scenario as seed 0 has it.
+def lay_out(scenario: Scenario, *, vocab_size: int | None, room: Tokens | None = None) -> Layout:
+    """Every cell of a resolved scenario as seed 0 has it, recorded requests beyond ``room`` tokens left out.
 
     What could be reused doesn't depend on which vocabulary it is, so any will do where it is unknown. Raises
     ``CorpusError`` for a file that can't be played.
@@ -72,7 +73,9 @@ def lay_out(scenario: Scenario, *, vocab_size: int | None) -> Layout:
             scenario = replace(scenario, workload=replace(scenario.workload, history="recorded"))
             notes.append("answers are unknown yet: the file's are counted in their place")
     size = vocab_size or (tokenizer.vocab_size if tokenizer else _SOME_VOCABULARY)
-    laid = _laid(scenario, Traffic(scenario, tokenizer), size)
+    laid, corpus = _laid(scenario, Traffic(scenario, tokenizer, room), size)
+    if corpus is not None:
+        notes += [f"left out: {count:,} x {reason}" for reason, count in corpus.dropped.items()]
     if None in laid:
         notes.append(
             f"a cell of more than {MOST_TOKENS:,} prompt tokens isn't laid out: its counts are unknown"
@@ -91,7 +94,9 @@ def _tokenizer(scenario: Scenario, *, known: bool) -> Tokenizer | None:
         return None
 
 
-def _laid(scenario: Scenario, traffic: Traffic, vocab_size: int) -> tuple[LaidOut | None, ...]:
+def _laid(
+    scenario: Scenario, traffic: Traffic, vocab_size: int
+) -> tuple[tuple[LaidOut | None, ...], CorpusRecord | None]:
     """Cells that differ in nothing that could be reused are laid out once: their ids differ, their shape doesn't."""
     facts = ServerFacts(
         model=scenario.model.name,
@@ -105,6 +110,7 @@ def _laid(scenario: Scenario, traffic: Traffic, vocab_size: int) -> tuple[LaidOu
     )
     laid: list[LaidOut | None] = []
     known: dict[object, LaidOut] = {}
+    corpus: CorpusRecord | None = None
     for index, cell in enumerate(cells(scenario)):
         here = at_cell(scenario, cell)
         if _most_tokens(here) > MOST_TOKENS:
@@ -113,9 +119,9 @@ def _laid(scenario: Scenario, traffic: Traffic, vocab_size: int) -> tuple[LaidOu
         alike = (here.workload, replace(here.load, max_concurrency=None), here.engine.page_size)
         if alike not in known:
             asked = traffic.asked(RunPlan(order=0, cell_index=index, cell=cell, seed=0, mode="on"), facts)
-            known[alike] = _of(asked.workload, here)
+            known[alike], corpus = _of(asked.workload, here), asked.corpus
         laid.append(known[alike])
-    return tuple(laid)
+    return tuple(laid), corpus
 
 
 def _most_tokens(here: Scenario) -> Tokens:

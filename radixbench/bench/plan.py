@@ -17,7 +17,6 @@ from radixbench.clock import MonotonicClock
 from radixbench.model.device import pick_device, pick_threads
 from radixbench.model.outline import Outline, cpu_flops_per_s, kv_bytes, outline
 from radixbench.scenario.cells import at_cell, cells
-from radixbench.scenario.kinds import FILE_KINDS
 from radixbench.scenario.longest import longest_request
 from radixbench.scenario.model import Scenario
 from radixbench.scenario.resolve import resolve
@@ -83,7 +82,7 @@ def plan(scenario: Scenario) -> SweepPlan:
     settled = resolve(scenario, on_cpu=device == "cpu")
     ours = settled.target.base_url is None
     shape = outline(settled.model.name) if ours else None
-    layout = lay_out(settled, vocab_size=shape.vocab if shape else None)
+    layout = lay_out(settled, vocab_size=shape.vocab if shape else None, room=_room(settled, shape))
     planned = _cells(settled, layout, _pace(settled, shape, device))
     workload = settled.workload
     width = 4 if device == "cpu" else 2
@@ -130,8 +129,14 @@ def _notes(scenario: Scenario, shape: Outline | None, device: str, here: str) ->
     return tuple(notes)
 
 
+def _room(scenario: Scenario, shape: Outline | None) -> Tokens | None:
+    """The most tokens a recorded request may take, as far as that is known before the server starts."""
+    known = [size for size in (shape and shape.context, scenario.engine.max_total_tokens) if size is not None]
+    return min(known, default=None)
+
+
 def _context_notes(scenario: Scenario, shape: Outline | None, longest: Tokens | None) -> tuple[str, ...]:
-    """A request that the model can't hold: made-up ones are refused with the sweep, recorded ones left out."""
+    """A made-up request that the model can't hold; recorded ones are left out."""
     context = None if shape is None else shape.context
     if context is None or longest is None or longest <= context:
         return ()
@@ -139,7 +144,7 @@ def _context_notes(scenario: Scenario, shape: Outline | None, longest: Tokens | 
         "such requests will be left out" if scenario.workload.kind in FILE_KINDS else "the sweep won't start"
     )
     return (
-        f"the longest request has {longest:,} tokens and the context of {scenario.model.name} holds {context:,}: {what}",
+        f"the longest request has {longest:,} tokens and the context of {scenario.model.name} holds {context:,}: the sweep won't start",
     )
 
 

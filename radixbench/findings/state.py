@@ -1,5 +1,5 @@
 """Was the cache in the state the run declares? Cached tokens answer, not the declaration; where answers don't tell
-of them, the server's counters do.
+of them, the server's counters and log do.
 
 A run that wasn't is set aside: marked, and never averaged.
 
@@ -92,8 +92,8 @@ def _not_off(run: Run, summary: RunSummary) -> str | None:
     if _states_on(run):
         return f"the server states that its cache is on, in a run declared {how}"
     counted = counted_hits(run, summary)
-    if counted and run.counters is not None:
-        return f"{run.counters.source} counted {counted:,} cached tokens in a run declared {how}, of which the answers don't tell"
+    if counted is not None and counted.tokens:
+        return f"{counted.source} counted {counted.tokens:,} cached tokens in a run declared {how}, of which the answers don't tell"
     return _unverified(run)
 
 
@@ -124,16 +124,16 @@ def _not_filled(run: Run, summary: RunSummary) -> str | None:
     """``primed`` and ``warm``: too little found of what was put there, or more than that."""
     declared = run.protocol.declared
     wanted, found = held_reach(run, summary)
-    if found is None:
-        found = counted_hits(run, summary)
+    if found is None and (counted := counted_hits(run, summary)) is not None:
+        found = counted.tokens
     if found is not None and found < REACH_SHARE * wanted:
         return f"measured {found:,} cached tokens where {wanted:,} were put there beforehand, in a run declared {declared}"
     over = excess(run, summary) if run.prompts.held else None
     if over is not None:
         return f"measured {measured_rate(summary)} in a run declared {declared}: {over}"
-    counted = counted_excess(run, summary) if run.prompts.held else None
-    if counted is not None:
-        return f"{counted}, in a run declared {declared}"
+    beyond = counted_excess(run, summary) if run.prompts.held else None
+    if beyond is not None:
+        return f"{beyond}, in a run declared {declared}"
     return _unverified(run)
 
 

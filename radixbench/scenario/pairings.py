@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 from radixbench.scenario.kinds import FILE_KINDS, WITH_PREFIXES, missing_source
 from radixbench.scenario.model import EngineSpec, LoadSpec, Scenario
@@ -55,7 +56,7 @@ def _target_problems(scenario: Scenario) -> Iterator[Problem]:
     target = scenario.target
     for key in ("base_url", "off_base_url"):
         url = getattr(target, key)
-        if url is not None and not _URL.fullmatch(url):
+        if url is not None and not _is_address(url):
             yield Problem(("target", key), f"{url!r} is no address", "write http://HOST:PORT")
     for key in ("tokenizer", "server_log"):
         text = getattr(target, key)
@@ -169,3 +170,12 @@ def _page_problems(engine: EngineSpec, scenario: Scenario) -> Iterator[Problem]:
                     f"{chunk:,} is no multiple of the page size {page:,}",
                     "a chunk must end where a page ends",
                 )
+
+
+def _is_address(url: str) -> bool:
+    """Whether it has a host, and no port that can't be one."""
+    try:
+        parts = urlsplit(url)
+        return _URL.fullmatch(url) is not None and parts.hostname is not None and parts.port != 0
+    except ValueError:  # a bracket that isn't closed, or a port beyond 65535
+        return False

@@ -164,3 +164,37 @@ def test_a_scenario_that_lacks_something_has_no_plan() -> None:
     """The gap is named as when it runs."""
     with pytest.raises(ScenarioError, match="--file: the trace workload replays a file"):
         plan(load("mooncake"))
+
+
+def test_what_the_context_cannot_hold_is_said() -> None:
+    """A plan that would be refused once the server is up says so beforehand."""
+    notes = plan(override(BASE, shared="20000", groups="1", prompts_per_group=1, device="cpu")).notes
+    assert any("the context of tiny holds 16,384: the sweep won't start" in note for note in notes)
+
+
+def test_cells_that_share_alike_are_counted_alike() -> None:
+    """How many are in flight and how they are served changes nothing of what could be reused; the page does."""
+    axes = {"max_concurrency": "1,2", "schedule_policy": "fcfs,lpm", "page_size": "1,16", "output_len": "4"}
+    planned = small("shared-prefix", **axes)
+    assert len(planned.cells) == 16
+    for page in (1, 16):
+        counts = {
+            (cell.cell["shared_tokens"], cell.prompt_tokens, cell.computed_on)
+            for cell in planned.cells
+            if cell.cell["page_size"] == page
+        }
+        assert len(counts) == 2
+
+
+def test_recorded_requests_that_cannot_fit_are_counted_apart(tmp_path: Path) -> None:
+    """A plan counts what will be asked, and says what will be left out."""
+    path = tmp_path / "trace.jsonl"
+    rows = [
+        {"timestamp": 0, "input_length": 512, "output_length": 2, "hash_ids": [1]},
+        {"timestamp": 9, "input_length": 512 * 40, "output_length": 2, "hash_ids": list(range(2, 42))},
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    planned = plan(override(BASE, workload="trace", file=str(path), device="cpu"))
+    assert [cell.requests for cell in planned.cells] == [1]
+    assert planned.longest_request == 514
+    assert "left out: 1 x longer than the server's context or pool" in planned.notes

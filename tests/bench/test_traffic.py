@@ -173,3 +173,15 @@ def test_conversations_that_fit_are_numbered_anew() -> None:
     kept = only_fitting(whole, 20)
     assert [turn.prompt for talk in kept.conversations for turn in talk.turns] == [0, 1]
     assert only_fitting(whole, 97) is whole
+
+
+def test_a_trace_is_sampled_at_its_temperature(tmp_path: Path) -> None:
+    """What the scenario says reaches every request, each with a seed of its own."""
+    path = tmp_path / "trace.jsonl"
+    rows = [{"timestamp": at, "input_length": 5, "output_length": 2, "hash_ids": [at]} for at in range(3)]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    scenario = scenario_of(kind="trace", file=str(path), temperature=0.5)
+    workload = asked(Traffic(scenario, None), schedule(scenario)[0])
+    turns = [talk.turns[0] for talk in workload.conversations]
+    assert [turn.temperature for turn in turns] == [0.5] * 3
+    assert len({turn.seed for turn in turns}) == 3

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from radixbench.bench.target import BundledServer
+from radixbench.capture.store import save
 from radixbench.cli.overrides import OVERRIDES
 from radixbench.scenario.kinds import FILE_KINDS
 from radixbench.scenario.load import load, shipped_names
+from tests.builders import make_sweep
 from tests.cli.conftest import Command
 
 NAMES = ["--" + override.name.replace("_", "-") for override in OVERRIDES]
@@ -45,6 +48,8 @@ def test_an_option_is_explained_in_one_line() -> None:
         (["--duration", "soon"], "--duration: 'soon' is no length of time"),
         (["--workload", "chat"], "--workload: must be 'shared-prefix', "),
         (["--engine", "vllm"], "--base-url: a server of vllm isn't started from here"),
+        (["--base-url", "http://h:99999"], "--base-url: 'http://h:99999' is no address"),
+        (["--base-url", "http://[::1"], "--base-url: 'http://[::1' is no address"),
         (["--base-url", "here"], "--base-url: 'here' is no address"),
         (["--workload", "trace"], "--file: the trace workload replays a file of requests, and none is named"),
         (["--off-mode", "flush"], "--off-mode: a flush before every request"),
@@ -126,3 +131,59 @@ def test_a_plan_shows_what_it_doesnt_know(command: Command) -> None:
         *("--request-rate", "0.01"),
     )
     assert " hours, by the model's shape" in slow.out
+
+
+def test_a_run_has_one_arm(command: Command) -> None:
+    """Both modes at once are refused, with the command that measures both."""
+    outcome = command("run", "default", "--mode", "on,off")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith("radixbench: --mode: on,off are two arms, and a run has one; ")
+    assert outcome.err.count("\n") == 1
+
+
+def test_an_empty_scenario_name_is_no_default(command: Command) -> None:
+    """An empty variable in a script doesn't start the default sweep."""
+    outcome = command("sweep", "")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "an empty name: there is no such file" in outcome.err
+
+
+def test_what_cannot_fit_is_refused_before_anything_starts(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pool too small for one cell of a grid is known without a server; nothing is written."""
+
+    def start(self: BundledServer) -> None:
+        raise AssertionError("a server was started")
+
+    monkeypatch.setattr(BundledServer, "start", start)
+    folder, report = tmp_path / "captures", tmp_path / "report.html"
+    outcome = command(
+        "sweep", "default", "--max-total-tokens", "100,65536", "--out", str(folder), "--report", str(report)
+    )
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "--max-total-tokens: a pool of 100 tokens can't hold the longest request of " in outcome.err
+    assert "calibrating" not in outcome.err
+    assert not list(folder.glob("*.json"))
+
+
+def test_another_scenario_is_refused_before_anything_starts(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A resumption that doesn't fit its captures, or one of a damaged capture, costs no server start."""
+
+    def start(self: BundledServer) -> None:
+        raise AssertionError("a server was started")
+
+    monkeypatch.setattr(BundledServer, "start", start)
+    on, _ = make_sweep()
+    save(on, tmp_path / "on.json")
+    arguments = ("--resume", "--out", str(tmp_path), "--report", str(tmp_path / "report.html"))
+    outcome = command("sweep", "default", *arguments)
+    assert outcome.code == 2
+    assert "on.json: was measured with another scenario: name was " in outcome.err
+    (tmp_path / "on.json").write_bytes((tmp_path / "on.json").read_bytes()[:200])
+    outcome = command("sweep", "default", *arguments)
+    assert outcome.code == 2
+    assert "on.json: " in outcome.err
+    assert (tmp_path / "on.json").stat().st_size == 200

@@ -91,6 +91,9 @@ def test_history_and_order(command: Command, tmp_path: Path) -> None:
     ("options", "told"),
     [
         (["--page-size", "0"], "--page-size: '0' is no number of tokens"),
+        (["--page-size", "1,16,1"], "--page-size: 1 stands there twice"),
+        (["--capacity", "unlimited,9,unlimited"], "--capacity: unlimited stands there twice"),
+        (["--capacity", "inf"], "--capacity: 'inf' is no number of tokens; such as 100000,unlimited"),
         (["--page-size", "1,x"], "--page-size: 'x' is no number of tokens"),
         (["--page-size", "16", "--capacity", "8"], "a capacity of 8 tokens is less than one page of 16"),
         (["--format", "csv"], "--format: 'csv' isn't known; one of auto, sharegpt"),
@@ -119,6 +122,8 @@ def test_flags_of_traces_are_refused_for_conversations(command: Command, tmp_pat
         2,
         "radixbench: --block-size: means nothing for conversations; leave it out\n",
     )
+    outcome = command("simulate", "hits", str(path), "--split", "train")
+    assert outcome.err == "radixbench: --split: means nothing for a file; leave it out\n"
     outcome = command("simulate", "hits")
     assert outcome.code == 2
     assert "name one of the two" in outcome.err

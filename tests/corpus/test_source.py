@@ -90,3 +90,11 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
         Source(tmp_path / "none.json")
     with pytest.raises(CorpusError, match="is a directory"):
         Source(tmp_path)
+
+
+def test_a_packed_file_cut_before_its_first_byte_is_not_called_empty(tmp_path: Path) -> None:
+    """Nothing came out of it because it breaks off, and that is what is said."""
+    path = tmp_path / "cut.json.zst"
+    path.write_bytes(zstandard.compress(b"[" + b"{}," * 50 + b"{}]")[:10])
+    with pytest.raises(CorpusError, match=r"cut\.json\.zst: .*zstd.*breaks off.*; fetch or pack it again"):
+        read(path)

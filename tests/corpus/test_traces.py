@@ -60,6 +60,7 @@ def test_bailian(tmp_path: Path) -> None:
         (row(0, 1024, [5, 5]), "t.jsonl:2: hash_ids repeats an id"),
         (row(0, 182, [1]), "t.jsonl:2: id 1 stands for 182 tokens here and for 512 before"),
         (row(0, 0, []), "t.jsonl:2: input_length is 0"),
+        (row(1e300, 512, [2]), "t.jsonl:2: timestamp is 1e+300; it must be a number from 0 to 1,000,000,000"),
         (row(0, 512, [1.5]), "t.jsonl:2: hash_ids holds 1.5"),
         (row(0, 512, [1], output=-1), "t.jsonl:2: output_length is -1"),
         (row(-5, 512, [1]), "t.jsonl:2: timestamp is -5"),
@@ -132,7 +133,9 @@ def test_limit_array_and_cut(tmp_path: Path) -> None:
     path.write_text(path.read_text()[:-9])
     trace = load_trace(path)
     assert len(trace.requests) == 2
-    assert "line 3 breaks off (Unterminated string starting at); read to the line before" in trace.record.notes
+    assert (
+        "line 3 breaks off (Unterminated string starting at); read to the line before" in trace.record.notes
+    )
 
 
 def test_kinds_are_told_apart(tmp_path: Path) -> None:

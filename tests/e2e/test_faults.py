@@ -55,7 +55,7 @@ def test_a_wrong_scenario_is_refused_by_line_and_key(
     ("flags", "said"),
     [
         (("--shared", "many"), "--shared: 'many' is not a whole number"),
-        (("--shared", "-1"), "--shared: -1 is negative"),
+        (("--shared", "-1"), "--shared: must be at least 0, not -1"),
         (("--shared", "0,,4"), "--shared: a value is missing"),
         (("--seeds", "0"), "--seeds"),
         (("--workload", "chat"), "--workload"),

@@ -1,4 +1,4 @@
-"""Counters as witnesses of a cache's state: asked where answers are silent, and only where they can be believed."""
+"""Counters and log as witnesses of a cache's state: asked where answers are silent, and only where they can be believed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from radixbench.capture.model import Check, Run
 from radixbench.capture.prompt_tree import build_prompt_tree
 from radixbench.findings.state import state_fault
 from radixbench.metrics.summary import summarise
-from radixbench.records import ServerCounters
+from radixbench.records import LogTotals, ServerCounters
+from radixbench.scenario.model import OffMode
 from tests.builders import failed_request, make_request, make_run, prompt_ids
 
 SHARED = 64
@@ -19,7 +20,9 @@ N = 4
 MOST = (N - 1) * SHARED
 
 
-def silent(hits: int | None, declared: str = "cold", *, off_mode: str | None = None, **counters: Any) -> Run:
+def silent(
+    hits: int | None, declared: str = "cold", *, off_mode: OffMode | None = None, **counters: Any
+) -> Run:
     """Four requests one after the other, none of which tells what it found; the counters do."""
     prompts = [prompt_ids(0, i, shared=SHARED, question=8) for i in range(N)]
     requests = [make_request(i, send_s=float(i), prompt_tokens=SHARED + 8, cached=None) for i in range(N)]
@@ -75,6 +78,18 @@ def test_counters_that_cannot_be_believed_are_not_asked() -> None:
     assert fault(silent(None)) is None
     told = tuple(replace(one, cached_tokens=SHARED if one.prompt else 0) for one in warm.requests)
     assert fault(replace(warm, requests=told)) is None
+
+
+def test_without_counters_the_log_tells() -> None:
+    """As an SGLang server does that was started without metrics and cache report; its lines are this run's alone."""
+
+    def logged(cached: int, new: int) -> str | None:
+        lines = LogTotals("sglang", 4, 0, new_tokens=new, cached_tokens=cached)
+        return fault(replace(silent(None), counters=None, log=lines))
+
+    assert logged(MOST, 4 * 72 - MOST) is None
+    assert str(logged(4 * 71, 4)).startswith("the server's log counted 284 cached tokens where at most 192")
+    assert logged(4 * 71, 400) is None
 
 
 def test_a_failed_request_may_have_found_its_prompt() -> None:

@@ -301,6 +301,7 @@ def test_unsound_values(tmp_path: Path, text: str, message: str) -> None:
         (b"name: \xff\xfe", "s.yaml: is not UTF-8 text (byte 6)"),
         (b"name: x\x00", "s.yaml: is not YAML: "),
         ('name: "\\ud800"', "half a character"),
+        ('name: x\nmodel: {name: "a\\0b"}', "s.yaml:2: model.name: holds a NUL character"),
         ("#" * (1 << 20) + "\nname: x", "too large to be a scenario"),
     ],
 )
@@ -334,7 +335,11 @@ def test_any_slip_of_the_hand_is_a_scenario_or_one_line(
 
 
 def test_unreadable_paths(tmp_path: Path) -> None:
-    """A folder, a missing file and a mistyped shipped name each say what would be right."""
+    """A folder, a missing file and a mistyped shipped name each say what would be right; no device is read out."""
+    with pytest.raises(ScenarioError, match="/dev/zero: too large to be a scenario"):
+        load("/dev/zero")
+    with pytest.raises(ScenarioError, match="an empty name: there is no such file"):
+        load("")
     with pytest.raises(ScenarioError, match="can't be read: Is a directory"):
         load(tmp_path)
     with pytest.raises(
