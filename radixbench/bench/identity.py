@@ -138,7 +138,12 @@ def _facts(base_url: str, told: _Told, tokenizer: Tokenizer | None) -> ServerFac
     document, vocab, special = told.document, told.vocab_size, told.special
     notes: list[str] = []
     if tokenizer is not None:
-        vocab = tokenizer.vocab_size if vocab is None else min(vocab, tokenizer.vocab_size)
+        if vocab is not None and tokenizer.vocab_size > vocab:
+            raise UsageError(
+                f"{base_url} knows {vocab:,} token ids, the tokenizer makes {tokenizer.vocab_size:,}",
+                remedy="name the tokenizer of the model it serves",
+            )
+        vocab = tokenizer.vocab_size
         special = frozenset(tokenizer.special_token_ids) | (special or frozenset())
     if vocab is None:
         raise UsageError(

@@ -131,8 +131,8 @@ def _notes(scenario: Scenario, shape: Outline | None, device: str, here: str) ->
 
 def _room(scenario: Scenario, shape: Outline | None) -> Tokens | None:
     """The most tokens a recorded request may take, as far as that is known before the server starts."""
-    known = [size for size in (shape and shape.context, scenario.engine.max_total_tokens) if size is not None]
-    return min(known, default=None)
+    sizes = (None if shape is None else shape.context, scenario.engine.max_total_tokens)
+    return min((size for size in sizes if size is not None), default=None)
 
 
 def _context_notes(scenario: Scenario, shape: Outline | None, longest: Tokens | None) -> tuple[str, ...]:
@@ -140,9 +140,6 @@ def _context_notes(scenario: Scenario, shape: Outline | None, longest: Tokens | 
     context = None if shape is None else shape.context
     if context is None or longest is None or longest <= context:
         return ()
-    what = (
-        "such requests will be left out" if scenario.workload.kind in FILE_KINDS else "the sweep won't start"
-    )
     return (
         f"the longest request has {longest:,} tokens and the context of {scenario.model.name} holds {context:,}: the sweep won't start",
     )

@@ -14,7 +14,7 @@ from radixbench.scenario.cells import SECTION_OF_AXIS
 from radixbench.scenario.kinds import kind_problems
 from radixbench.scenario.model import EngineSpec, LoadSpec, Scenario, WorkloadSpec
 from radixbench.scenario.pairings import gaps, pairing_problems
-from radixbench.scenario.problem import KeyPath, Problem, key_text
+from radixbench.scenario.problem import KeyPath, Problem, key_text, value_at
 from radixbench.scenario.ranges import range_problems
 from radixbench.scenario.unknown import keys_of
 
@@ -22,6 +22,14 @@ __all__ = ["MAX_CELLS", "KeyPath", "Problem", "first_gap", "first_problem", "key
 
 MAX_CELLS = 10_000
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_PATHS: tuple[KeyPath, ...] = (
+    ("model", "name"),
+    ("workload", "file"),
+    ("workload", "dataset"),
+    ("target", "tokenizer"),
+    ("target", "server_log"),
+)
+"""Keys whose text may become a path or a word of a command line."""
 _ONE_VALUE = {"load": LoadSpec(), "workload": WorkloadSpec(), "engine": EngineSpec()}
 
 
@@ -59,6 +67,10 @@ def _name_problems(scenario: Scenario) -> Iterator[Problem]:
         )
     if not scenario.model.name.strip():
         yield Problem(("model", "name"), "is empty", "name a model, such as tiny")
+    for path in _PATHS:
+        text = value_at(scenario, path)
+        if isinstance(text, str) and "\0" in text:
+            yield Problem(path, "holds a NUL character", "write the name plainly")
 
 
 def _empty_problems(path: KeyPath, values: Sequence[object] | None) -> Iterator[Problem]:

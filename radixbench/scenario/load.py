@@ -244,8 +244,6 @@ class _Reader:
 
     def _scalar(self, node: yaml.Node, path: KeyPath, document: _Document) -> Any:
         text, kind = str(node.value), node.tag.rpartition(":")[2]
-        if "\0" in text:
-            self._fail(node, f"{key_text(path)}: holds a NUL character", "write the text plainly")
         if kind == "null":
             return None
         if kind == "bool":

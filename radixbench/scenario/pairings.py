@@ -56,7 +56,15 @@ def _target_problems(scenario: Scenario) -> Iterator[Problem]:
     target = scenario.target
     for key in ("base_url", "off_base_url"):
         url = getattr(target, key)
-        if url is not None and not _is_address(url):
+        if url is None:
+            continue
+        if "@" in url:
+            yield Problem(
+                ("target", key),
+                "a name or password in the address would be recorded",
+                "leave it out; a key goes into OPENAI_API_KEY",
+            )
+        elif not _is_address(url):
             yield Problem(("target", key), f"{url!r} is no address", "write http://HOST:PORT")
     for key in ("tokenizer", "server_log"):
         text = getattr(target, key)

@@ -97,6 +97,14 @@ async def test_sglang_with_a_tokenizer() -> None:
     assert not {"nested", "internal_states", "launch_command"} & set(record.args)
 
 
+async def test_a_tokenizer_of_another_model_is_refused() -> None:
+    """Ids that the server doesn't know would fail one by one; the two numbers say why nothing is sent."""
+    with pytest.raises(
+        UsageError, match="knows 320 token ids, the tokenizer makes 8,192; name the tokenizer"
+    ):
+        await facts_of({"/server_info": {"served_model_name": "m", "vocab_size": 320}})
+
+
 async def test_vllm_with_a_tokenizer() -> None:
     """Block size and pool stand in a metric's labels, the version at an endpoint of its own."""
     facts = await facts_of(VLLM)

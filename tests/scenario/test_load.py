@@ -302,6 +302,10 @@ def test_unsound_values(tmp_path: Path, text: str, message: str) -> None:
         (b"name: x\x00", "s.yaml: is not YAML: "),
         ('name: "\\ud800"', "half a character"),
         ('name: x\nmodel: {name: "a\\0b"}', "s.yaml:2: model.name: holds a NUL character"),
+        (
+            'name: x\nworkload: {kind: trace, file: "a\\0b"}',
+            "s.yaml:2: workload.file: holds a NUL character; write the name plainly",
+        ),
         ("#" * (1 << 20) + "\nname: x", "too large to be a scenario"),
     ],
 )

@@ -53,6 +53,10 @@ def test_what_goes_together_passes(flags: dict[str, Any]) -> None:
         ),
         ({"base_url": "http://"}, "--base-url: 'http://' is no address"),
         (
+            {"base_url": "http://me:secret@host:1"},
+            "--base-url: a name or password in the address would be recorded; leave it out",
+        ),
+        (
             {"engine": "vllm"},
             "--base-url: a server of vllm isn't started from here; start it and give its address",
         ),
