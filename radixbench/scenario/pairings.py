@@ -54,18 +54,8 @@ def gaps(scenario: Scenario) -> Iterator[Problem]:
 
 def _target_problems(scenario: Scenario) -> Iterator[Problem]:
     target = scenario.target
-    for key in ("base_url", "off_base_url"):
-        url = getattr(target, key)
-        if url is None:
-            continue
-        if "@" in url:
-            yield Problem(
-                ("target", key),
-                "a name or password in the address would be recorded",
-                "leave it out; a key goes into OPENAI_API_KEY",
-            )
-        elif not _is_address(url):
-            yield Problem(("target", key), f"{url!r} is no address", "write http://HOST:PORT")
+    yield from _address_problems("base_url", target.base_url)
+    yield from _address_problems("off_base_url", target.off_base_url)
     for key in ("tokenizer", "server_log"):
         text = getattr(target, key)
         if text is not None and not text.strip():
@@ -83,6 +73,19 @@ def _target_problems(scenario: Scenario) -> Iterator[Problem]:
             yield Problem(("target", "off_base_url"), "is the same server as base_url", "name another one")
     yield from _chat_problems(scenario)
     yield from _foreign_problems(scenario)
+
+
+def _address_problems(key: str, url: str | None) -> Iterator[Problem]:
+    if url is None:
+        return
+    if "@" in url:
+        yield Problem(
+            ("target", key),
+            "a name or password in the address would be recorded",
+            "leave it out; a key goes into OPENAI_API_KEY",
+        )
+    elif not _is_address(url):
+        yield Problem(("target", key), f"{url!r} is no address", "write http://HOST:PORT")
 
 
 def _chat_problems(scenario: Scenario) -> Iterator[Problem]:
