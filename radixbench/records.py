@@ -14,6 +14,9 @@ from typing import Literal
 
 Phase = Literal["prefill", "decode"]
 Mode = Literal["on", "off"]
+_LEAST_ERROR = 400
+_PERHAPS_COMPUTED = frozenset({408, 499, 500, 502, 504})
+
 RequestStatus = Literal["completed", "failed", "cancelled"]
 TokenSource = Literal["usage", "token_ids", "chunks"]
 
@@ -85,7 +88,8 @@ class RequestRecord:
     response. Counts are the server's word (``usage``); ``output_source`` says where ``output_tokens``
     came from. ``error`` is set exactly when ``status`` isn't ``completed``. ``model`` is the name the answer
     itself carried. ``content_chars`` and ``reasoning_chars`` are the characters of either channel, and
-    ``blank_chars`` how many of both are whitespace; ``None`` where no text was looked at.
+    ``blank_chars`` how many of both are whitespace; ``json_like`` says that the content begins as a JSON object or
+    array does. All four are ``None`` where no text was looked at.
     """
 
     rid: str
@@ -114,11 +118,23 @@ class RequestRecord:
     content_chars: int | None = None
     reasoning_chars: int | None = None
     blank_chars: int | None = None
+    json_like: bool | None = None
 
     @property
     def first_token_ns(self) -> int | None:
         """Arrival of the first event that carried a generated token."""
         return self.chunk_ns[0] if self.chunk_ns else None
+
+    @property
+    def turned_away(self) -> bool:
+        """Refused over HTTP before anything of it was computed, so that it left nothing in a cache.
+
+        A status that tells of a time limit, a fault in mid-work or a gateway's trouble with the server behind it leaves
+        that open.
+        """
+        if self.status == "completed" or self.chunk_ns or self.http_status is None:
+            return False
+        return self.http_status >= _LEAST_ERROR and self.http_status not in _PERHAPS_COMPUTED
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from radixbench.client.loop import run as run_loop
 from radixbench.errors import RadixbenchError
 from radixbench.model.device import device_name, pick_device, pick_dtype, pick_threads, usable_cores
 from radixbench.scenario.model import Scenario
-from radixbench.telemetry.probes import pick_probe
+from radixbench.telemetry.probes import Company, look_at_company, pick_probe
 
 State = Literal["ok", "note", "fault"]
 
@@ -28,6 +28,7 @@ _GIB = 1 << 30
 _LEAST_MEMORY = 4 * _GIB
 _LEAST_DISK = 2 * _GIB
 _READY_S = 60.0
+_MOST_OTHERS = 1.0  # a core's worth of others' work
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Check:
 
 def examine() -> Iterator[Check]:
     """All checks, one after the other; none raises."""
-    checks: tuple[Callable[[], Check], ...] = (_packages, _cores, _memory, _disk, _gpu, _torch, _chain)
+    checks: tuple[Callable[[], Check], ...] = (_packages, _cores, _load, _memory, _disk, _gpu, _torch, _chain)
     for check in checks:
         try:
             yield check()
@@ -72,6 +73,28 @@ def _cores() -> Check:
             "use two or more; ratios stay usable, absolute figures don't",
         )
     return Check("cores", "ok", f"{cores} cores; the server takes {pick_threads(None)}, the client the other")
+
+
+def _load() -> Check:
+    return judge_load(look_at_company())
+
+
+def judge_load(company: Company) -> Check:
+    """Whether others leave the cores to a measurement: now, and over the last minute."""
+    average = company.load_average
+    over = "" if average is None else f"load average {average:.1f} on {company.cores} cores, "
+    text = f"{over}others use {company.others:.1f} of them now" if over else _others_alone(company)
+    if company.others > _MOST_OTHERS:
+        return Check(
+            "load", "note", f"not fit to measure now: {text}", "end other programs, or wait for them"
+        )
+    if average is not None and average > company.cores:
+        return Check("load", "note", f"busy until a moment ago: {text}", "look again in a minute")
+    return Check("load", "ok", text)
+
+
+def _others_alone(company: Company) -> str:
+    return f"others use {company.others:.1f} of {company.cores} cores now"
 
 
 def _memory() -> Check:

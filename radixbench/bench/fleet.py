@@ -16,11 +16,13 @@ from radixbench.bench.arm import Arm, connect
 from radixbench.bench.identity import ServerFacts, read_facts
 from radixbench.bench.ledger import Ledger, ledger_file
 from radixbench.bench.log_part import LogTail
+from radixbench.bench.maker import settle
 from radixbench.bench.memory import fits_beside
 from radixbench.bench.outputs import OutputPaths
 from radixbench.bench.progress import Stage
 from radixbench.bench.stop import signals_held
 from radixbench.bench.target import BundledServer, ExternalServer, Target
+from radixbench.bench.waiting import Waiting
 from radixbench.client.loop import run as run_loop
 from radixbench.errors import IncompleteError, InterruptedRunError
 from radixbench.model.cache_dir import cache_dir
@@ -109,7 +111,7 @@ class Fleet:
         server = self._target(place, engine)
         server.start()
         try:
-            facts = run_loop(self._await_ready(server))
+            facts = run_loop(self._await_ready(server, lambda text: self._orders.note("note", text, place)))
         except BaseException:
             server.stop()
             raise
@@ -138,9 +140,8 @@ class Fleet:
         if place == "off" and target.off_base_url is not None:
             base_url = target.off_base_url
         self._orders.note("note", f"measuring the server at {base_url}", place)
-        engine = "other" if target.engine == "bundled" else target.engine
         log = None if target.server_log is None or base_url != target.base_url else Path(target.server_log)
-        return ExternalServer(base_url, engine, log)
+        return ExternalServer(base_url, target.engine, log)
 
     def _ledger(self, server: Target, facts: ServerFacts) -> Ledger:
         page = facts.page_size or _UNKNOWN_PAGE
@@ -148,15 +149,24 @@ class Fleet:
             return Ledger(page)
         return Ledger(page, ledger_file(cache_dir(), server.base_url, facts.fingerprint))
 
-    async def _await_ready(self, server: Target) -> ServerFacts:
-        should_stop = self._orders.should_stop
+    async def _await_ready(self, server: Target, say: Callable[[str], None]) -> ServerFacts:
+        """Who answers, once it does; a server that isn't ours is treated as who it says it is."""
+        should_stop, ours = self._orders.should_stop, server.pid is not None
+        limit_s = _READY_TIMEOUT_S if ours else _FOREIGN_TIMEOUT_S
         async with connect(server, self._orders.scenario) as client:
             with self.explaining_death(server):
                 await client.wait_ready(
-                    _READY_TIMEOUT_S if server.pid is not None else _FOREIGN_TIMEOUT_S,
+                    limit_s,
                     lambda: not (server.has_ended() or should_stop()),
+                    Waiting(server.base_url, limit_s, say, ours=ours),
                 )
-            return await read_facts(client, self.tokenizer)
+            facts = await read_facts(client, self.tokenizer)
+        if not ours:
+            version = facts.document.get("version")
+            server.engine, note = settle(server.base_url, server.engine, facts.maker, version)
+            if note is not None:
+                say(note)
+        return facts
 
     def _stop(self, mode: Mode) -> None:
         self._arms.pop(mode).server.stop()

@@ -14,6 +14,7 @@ from math import isfinite
 from typing import Any
 
 from radixbench.bench import counters, vllm_config
+from radixbench.bench.maker import Maker, maker
 from radixbench.capture.model import ServerRecord
 from radixbench.client.http import ServerClient
 from radixbench.client.whole import Reply
@@ -62,7 +63,7 @@ _LIMIT_S = 10.0
 class ServerFacts:
     """A running server: sizes in tokens, ``None`` where it doesn't tell; ``document`` as it states itself.
 
-    ``notes`` say what was assumed instead.
+    ``notes`` say what was assumed instead; ``maker`` is whose it says it is.
     """
 
     model: str
@@ -74,6 +75,7 @@ class ServerFacts:
     device: str
     document: dict[str, Any]
     notes: tuple[str, ...] = ()
+    maker: Maker | None = None
 
     def record(self, *, engine: str, pid: int | None, base_url: str) -> ServerRecord:
         """The server as a capture keeps it, without secrets."""
@@ -114,6 +116,7 @@ class _Told:
     document: dict[str, Any] = field(default_factory=dict)
     vocab_size: int | None = None
     special: frozenset[int] | None = None
+    maker: Maker | None = None
 
 
 async def read_facts(client: ServerClient, tokenizer: Tokenizer | None = None) -> ServerFacts:
@@ -167,6 +170,7 @@ def _facts(base_url: str, told: _Told, tokenizer: Tokenizer | None) -> ServerFac
         device=str(document.get("device") or "unknown"),
         document=document,
         notes=tuple(notes),
+        maker=told.maker,
     )
 
 
@@ -196,6 +200,7 @@ def _told(info: dict[str, Any], listed: dict[str, Any], metrics: counters.Readin
         document=document,
         vocab_size=_size(info.get("vocab_size")) or _size(meta.get("n_vocab")),
         special=_ids(info.get("special_token_ids")),
+        maker=maker(info, listed, metrics.samples if metrics else ()),
     )
 
 

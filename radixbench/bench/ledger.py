@@ -55,6 +55,11 @@ class Ledger:
         """A probe has shown that everything was dropped."""
         self._flushes += 1
 
+    @property
+    def ever_flushed(self) -> bool:
+        """Whether this server was ever shown to drop everything."""
+        return self._flushes > 0
+
     def repeats(self, prompts: Iterable[TokenIds]) -> Repeats:
         """How many of these prompts begin like one noted before."""
         met = [self._pages.get(self._key(prompt)) for prompt in prompts]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,25 +68,48 @@ def reserved(paths: OutputPaths, scenario: Scenario, *others: Path, resume: bool
     """Hold the folder of the captures against a second bench, and check every output before the first run.
 
     Nothing is overwritten, no two outputs (``others`` among them) are one file, and there is room to save. A sweep
-    that is resumed goes on with the captures that are there.
+    that is resumed goes on with the captures that are there. What was made here and holds nothing in the end goes again:
+    a server log without a word, a folder without a file.
     """
     captures = tuple(paths.captures.values())
     ours = scenario.target.base_url is None  # others log where they please
     logs = tuple(paths.server_log(mode) for mode in paths.captures) if ours else ()
     reports = () if paths.report is None else (paths.report,)
     refuse_same_file(*captures, *logs, *reports, *others)
-    for report in reports:
-        check_new(report)
-        check_folder(report)
+    made = _missing_folders(*captures, *reports)
     fresh = [path for path in captures if not (resume and path.exists())]
-    for path in fresh:
-        check_writable(path, need_bytes=_need_bytes(scenario))
-    with _locked(paths.directory):
+    try:
+        for report in reports:
+            check_new(report)
+            check_folder(report)
         for path in fresh:
-            check_new(path)
-        for log in logs:
-            log.touch()
-        yield
+            check_writable(path, need_bytes=_need_bytes(scenario))
+        with _locked(paths.directory):
+            for path in fresh:
+                check_new(path)
+            for log in logs:
+                log.touch()
+            try:
+                yield
+            finally:
+                _drop_empty(logs)
+    finally:
+        for folder in made:
+            with contextlib.suppress(OSError):  # it holds something, or was never made
+                folder.rmdir()
+
+
+def _drop_empty(logs: Sequence[Path]) -> None:
+    for log in logs:
+        with contextlib.suppress(OSError):
+            if log.stat().st_size == 0:
+                log.unlink()
+
+
+def _missing_folders(*files: Path) -> tuple[Path, ...]:
+    """The folders above these files that aren't there yet, the deepest first."""
+    missing = {folder for file in files for folder in file.parents if not folder.exists()}
+    return tuple(sorted(missing, key=lambda folder: len(folder.parts), reverse=True))
 
 
 def _need_bytes(scenario: Scenario) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from radixbench.bench.arm import Arm, connect
 from radixbench.bench.ledger import Repeats
 from radixbench.bench.log_part import LogPart
-from radixbench.bench.protocol.flushing import drop_all
+from radixbench.bench.protocol.flushing import ask_briefly, drop_all
 from radixbench.bench.protocol.prepare import Preparation, Recipe, prepare
 from radixbench.bench.protocol.salt import Salts, unsalted
 from radixbench.bench.protocol.sender import Sender
@@ -80,7 +80,7 @@ async def measure(
         whole = measured.load.stopped is None and _share(measured.load) >= COMPLETE_SHARE
         alive = whole or await arm.server.is_alive(client)
         if alive and measured.load.stopped is None:
-            await client.flush()  # good manners; the next run proves its own
+            await ask_briefly(client)  # good manners; the next run proves its own
     run = _gather(course, arm, seen, measured, part, alive=alive)
     repeats = _note(course, arm, measured.load)
     alone = others(measured.counters, len(measured.load.prompts))

@@ -1,4 +1,7 @@
-"""The captures of a sweep as they grow: one for each arm, on the disk after every run."""
+"""The captures of a sweep as they grow: one for each arm, on the disk after every run.
+
+Empty ones keep the scenario while it runs; when it ends with nothing measured, and nothing failed, they go again.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +32,11 @@ class Shelf:
     def directory(self) -> Path:
         """Where the captures lie."""
         return self._paths.directory
+
+    @property
+    def runs(self) -> int:
+        """How many runs the captures hold."""
+        return sum(len(capture.runs) for capture in self.captures.values())
 
     def begin(self, settled: Settled) -> None:
         """Empty captures, or what an earlier part of the same sweep left."""
@@ -71,14 +79,24 @@ class Shelf:
                 if rest != capture:
                     self._put(mode, rest)
 
-    def interrupt(self) -> int:
-        """Every capture says that it was cut short; returns how many runs they hold."""
+    def drop_empty(self) -> bool:
+        """Remove the captures if none holds a run or the reason why one failed, so that nothing can be lost by it.
+
+        Returns whether that was so.
+        """
+        if any(capture.runs or capture.failures for capture in self.captures.values()):
+            return False
+        for path in self._paths.captures.values():
+            path.unlink(missing_ok=True)
+        return True
+
+    def interrupt(self) -> None:
+        """Every capture says that it was cut short."""
         for mode, capture in self.captures.items():
             with contextlib.suppress(
                 OutputError
             ):  # what was saved before stays; the other arm is still saved
                 self._put(mode, replace(capture, interrupted=True))
-        return sum(len(capture.runs) for capture in self.captures.values())
 
     def _put(self, mode: Mode, capture: Capture) -> None:
         self.captures[mode] = capture

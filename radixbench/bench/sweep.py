@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 from radixbench.bench.arm import Arm
 from radixbench.bench.beginning import Settled, Wish, settle
+from radixbench.bench.command import resume_words
+from radixbench.bench.deadline import Deadline
 from radixbench.bench.fleet import Fleet, Orders
 from radixbench.bench.outputs import OutputPaths
 from radixbench.bench.progress import OnProgress
@@ -20,13 +22,13 @@ from radixbench.bench.tracker import Tracker
 from radixbench.bench.window import Bench
 from radixbench.capture.model import Capture
 from radixbench.client.loop import run as run_loop
-from radixbench.clock import Clock, MonotonicClock
+from radixbench.clock import MonotonicClock
 from radixbench.errors import IncompleteError, InterruptedRunError, RadixbenchError, UsageError
 from radixbench.records import Mode
 from radixbench.scenario.model import Scenario
 from radixbench.scenario.resolve import at_cell
 from radixbench.telemetry.probes import pick_probe
-from radixbench.units import Seconds, seconds
+from radixbench.units import Seconds
 
 _MOST_FAILURES = 3
 
@@ -57,11 +59,11 @@ def run_sweep(  # noqa: PLR0913 - one keyword for each way a sweep can be wished
     """Measure every run of ``scenario``; ``server_arguments`` are passed on to each server of ours.
 
     ``resume`` keeps the whole pairs that the captures hold already. A run that can't be expected to end within
-    ``max_time_s`` isn't started. Raises what is wrong before the first run, or shows there to be wrong with every run;
-    from then on whatever happens is in the outcome and the captures hold all that was measured.
+    ``max_time_s`` of this call, which starts servers and calibrates first, isn't started. Raises whatever ends it
+    before anything was measured, and then leaves no captures; from then on whatever happens is in the outcome and
+    the captures hold all that was measured, and why what failed did.
     """
-    clock = MonotonicClock()
-    deadline = _Deadline(clock, clock.now_ns(), max_time_s)
+    deadline = Deadline(MonotonicClock(), max_time_s)
     tracker, shelf = Tracker(on_progress), Shelf(paths)
     with contextlib.closing(pick_probe()) as probe:
         orders = Orders(
@@ -75,28 +77,14 @@ def run_sweep(  # noqa: PLR0913 - one keyword for each way a sweep can be wished
         with contextlib.closing(Fleet(orders)) as fleet:
             settled = settle(scenario, fleet, tracker, paths, Wish(tuple(argv), resume, calibrate, probe))
             shelf.begin(settled)
+            deadline.begun()
             bench = Bench(settled.scenario, probe, keep_text, should_stop)
-            error = _Sweep(settled, fleet, shelf, tracker, bench, deadline).run_all()
+            go_on = resume_words(argv, paths)
+            error = _Sweep(settled, fleet, shelf, tracker, bench, deadline, go_on).run_all()
     captures = {mode: shelf.captures[mode] for mode in settled.scenario.modes}
-    if isinstance(error, UsageError) and not any(capture.runs for capture in captures.values()):
+    if error is not None and (shelf.drop_empty() or (isinstance(error, UsageError) and not shelf.runs)):
         raise error
     return SweepOutcome(settled.scenario, captures, dict(paths.captures), error)
-
-
-@dataclass(frozen=True, slots=True)
-class _Deadline:
-    """When a sweep shall be over; without a limit never."""
-
-    clock: Clock
-    start_ns: int
-    limit_s: Seconds | None
-
-    def allows(self, expected_s: Seconds | None) -> bool:
-        """Whether a run of that length still ends in time; one of unknown length may be tried while there is some."""
-        if self.limit_s is None:
-            return True
-        left_s = self.limit_s - seconds(self.clock.now_ns() - self.start_ns)
-        return left_s > 0 if expected_s is None else expected_s <= left_s
 
 
 class _Attempt(NamedTuple):
@@ -108,14 +96,15 @@ class _Attempt(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Sweep:
-    """The runs of a settled sweep."""
+    """The runs of a settled sweep; ``go_on`` says how to resume it."""
 
     settled: Settled
     fleet: Fleet
     shelf: Shelf
     tracker: Tracker
     bench: Bench
-    deadline: _Deadline
+    deadline: Deadline
+    go_on: str
 
     def run_all(self) -> RadixbenchError | None:
         """Every run in turn; returns the error that ended the sweep, or the last incomplete run's."""
@@ -133,7 +122,7 @@ class _Sweep:
             incomplete = fault or incomplete
             if self.bench.should_stop() or self._ends(fault, failed_in_a_row, plan):
                 break
-        return self._interrupted() if self.bench.should_stop() else incomplete
+        return self._interrupted() if self.bench.should_stop() else self._resumable(incomplete)
 
     def _attempt(self, plan: RunPlan) -> _Attempt:
         """One run, and what is wrong with it if anything is."""
@@ -182,15 +171,23 @@ class _Sweep:
         )
 
     def _out_of_time(self) -> IncompleteError:
-        done = sum(len(capture.runs) for capture in self.shelf.captures.values())
-        return IncompleteError(
-            f"--max-time is up after {done} of {len(self.settled.plans)} runs",
-            remedy="go on with the same command and --resume",
-        )
+        done = self.shelf.runs
+        words = self.deadline.words(done, len(self.settled.plans))
+        return IncompleteError(words, remedy=self.go_on if done else "allow more time")
 
     def _interrupted(self) -> InterruptedRunError:
-        done = self.shelf.interrupt()
+        self.shelf.interrupt()
+        done, all_of_them = self.shelf.runs, len(self.settled.plans)
+        if not done:
+            return InterruptedRunError(f"interrupted before the first of {all_of_them} runs was measured")
         return InterruptedRunError(
-            f"interrupted after {done} of {len(self.settled.plans)} runs",
-            remedy=f"what was measured is in {self.shelf.directory}",
+            f"interrupted after {done} of {all_of_them} runs",
+            remedy=f"what was measured is in {self.shelf.directory}; {self.go_on}",
         )
+
+    def _resumable(self, fault: RadixbenchError | None) -> RadixbenchError | None:
+        """An incomplete sweep's error says how to go on; one that nothing was measured of is simply begun again."""
+        if not isinstance(fault, IncompleteError) or not self.shelf.runs:
+            return fault
+        remedy = self.go_on if fault.remedy is None else f"{fault.remedy}; {self.go_on}"
+        return IncompleteError(fault.message, remedy=remedy)

@@ -29,6 +29,8 @@ _API_KEY = "OPENAI_API_KEY"
 class Target(Protocol):
     """A server to measure. ``engine`` says how it is flushed and salted, ``log_path`` what it writes to.
 
+    ``engine`` of a server that isn't ours is settled once it has said whose it is.
+
     ``pid`` is known of a server of ours alone. ``api_key`` goes into requests and nowhere else.
     """
 

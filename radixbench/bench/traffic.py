@@ -101,7 +101,7 @@ class Traffic:
             excluded=facts.special_token_ids,
             cell=plan.cell_index,
             families=self._families,
-            scenario=self._scenario.name,
+            scenario="" if self._scenario.workload.same_prefix else self._scenario.name,
         )
         here = at_cell(self._scenario, plan.cell)
         if self._chats is not None:

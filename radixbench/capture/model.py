@@ -74,7 +74,8 @@ class ProtocolRecord:
     ``priming_requests`` and ``primed_tokens`` are what was sent to fill the cache; ``flush_waited_ns`` is the time
     until the server agreed to flush, ``flush_tiers`` the tiers behind the device it was told to drop.
     ``ledger_repeats`` counts measured prompts whose first page this server had been sent since its last proved
-    flush, outside of the run; how many it was ever sent stands in the check ``ledger``.
+    flush, outside of the run; how many it was ever sent stands in the check ``ledger``. ``omits_zero``: the probes showed
+    that this server names cached tokens where there are some, and where there are none says nothing instead of 0.
     """
 
     declared: Literal["off", "cold", "primed", "warm"]
@@ -92,6 +93,7 @@ class ProtocolRecord:
     flush_tiers: tuple[str, ...] = ()
     ledger_repeats: int = 0
     checks: tuple[Check, ...] = ()
+    omits_zero: bool = False
 
 
 @dataclass(frozen=True, slots=True)

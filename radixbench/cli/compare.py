@@ -17,6 +17,7 @@ def compare(
     a: Annotated[Path, typer.Argument(help="Capture A, the candidate.", metavar="A.json")],
     b: Annotated[Path, typer.Argument(help="Capture B, the reference.", metavar="B.json")],
     report: options.Report = None,
+    html: options.Html = None,
     markdown: options.Markdown = None,
     as_json: options.Json = False,
     fail_on: Annotated[
@@ -41,10 +42,11 @@ def compare(
     from radixbench.cli import output
     from radixbench.compare.comparison import compare as compare_captures
     from radixbench.compare.document import to_document
+    from radixbench.compare.gate import conclusion, withdrawn
     from radixbench.compare.gate import gate as judge
-    from radixbench.compare.gate import withdrawn
 
     output.refuse_two_on_stdout(as_json=as_json, markdown=markdown)
+    report = options.report_path(report, html)
     outputs = () if report is None else (report,)
     output.check_outputs((a, b), *outputs, *output.markdown_file(markdown))
     wanted = None if fail_on is None else _words("--fail-on", fail_on)
@@ -75,7 +77,7 @@ def compare(
 
             print_view(view)
     if wanted is not None:
-        output.say_gate(failing, withdrawn(comparison, wanted, gated), gated)
+        output.say_gate(failing, withdrawn(comparison, wanted, gated), conclusion(comparison, wanted, gated))
     return EXIT_VERDICT if failing else EXIT_OK
 
 

@@ -6,11 +6,19 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from radixbench.report.console.plain import clean
-from radixbench.report.text import MISSING, count
+from radixbench.report.text import MISSING, count, plural
 
 
 def hit_lines(document: Mapping[str, Any]) -> Iterator[str]:
-    """One line for each cache, after what was read, what was left out, and what the rate means."""
+    """One line for each cache, after what was read and what was left out; what the rate means comes last."""
+    yield from traffic_lines(document)
+    for row in document["rows"]:
+        yield _row_line(row)
+    yield definition_line(document)
+
+
+def traffic_lines(document: Mapping[str, Any]) -> Iterator[str]:
+    """What was read, what was left out of it, and what is to be known of it."""
     corpus = document["corpus"]
     yield clean(
         f"{corpus['name']}: {corpus['format']}, {count(corpus['items_used'])} of {count(corpus['items_read'])}"
@@ -21,9 +29,24 @@ def hit_lines(document: Mapping[str, Any]) -> Iterator[str]:
     for note in corpus["notes"]:
         yield clean(f"note: {note}")
     yield from _dialogue_lines(document)
-    yield f"definition: {document['definition']}"
-    for row in document["rows"]:
-        yield _row_line(row)
+
+
+def definition_line(document: Mapping[str, Any]) -> str:
+    """What the rates mean."""
+    return f"definition: {document['definition']}"
+
+
+def room_words(row: Mapping[str, Any]) -> str:
+    """The capacity of a row's cache: ``unlimited``, ``4,096 tokens``."""
+    return "unlimited" if row["capacity_tokens"] is None else f"{count(row['capacity_tokens'])} tokens"
+
+
+def left_out_words(row: Mapping[str, Any]) -> str:
+    """Which requests a row leaves out of its sums, "" where it leaves out none."""
+    skipped = row["skipped_requests"]
+    if not skipped:
+        return ""
+    return f"{plural(skipped, 'request')} longer than the cache left out of the rate, which is of fewer prompt tokens"
 
 
 def _dialogue_lines(document: Mapping[str, Any]) -> Iterator[str]:
@@ -46,21 +69,21 @@ def _dialogue_lines(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _row_line(row: Mapping[str, Any]) -> str:
-    room = "unlimited" if row["capacity_tokens"] is None else f"{count(row['capacity_tokens'])} tokens"
     words = [
-        f"page {row['page_size']}, {room}: hit rate {_percent(row['hit_rate'])}",
+        f"page {row['page_size']}, {room_words(row)}: hit rate {percent(row['hit_rate'])}",
         f"{count(row['cached_tokens'])} of {count(row['prompt_tokens'])} prompt tokens of {count(row['requests'])} requests",
     ]
     if row["reuse_rate"] is not None:
-        words.append(f"reuse rate {_percent(row['reuse_rate'])}")
+        words.append(f"reuse rate {percent(row['reuse_rate'])}")
     if row["blocks"] is not None:
-        words.append(f"block hit rate {_percent(row['block_hit_rate'])}")
+        words.append(f"block hit rate {percent(row['block_hit_rate'])}")
     if row["evicted_tokens"]:
         words.append(f"{count(row['evicted_tokens'])} evicted")
-    if row["skipped_requests"]:
-        words.append(f"{count(row['skipped_requests'])} requests longer than the cache left out")
+    if left_out_words(row):
+        words.append(left_out_words(row))
     return ", ".join(words)
 
 
-def _percent(rate: float | None) -> str:
+def percent(rate: float | None) -> str:
+    """A rate to a hundredth of a percent; a dash for none."""
     return MISSING if rate is None else f"{rate:.2%}".replace("%", " %")

@@ -21,13 +21,16 @@ def measure(
     server_arguments: Sequence[str],
     keep_text: bool,
 ) -> SweepOutcome:
-    """Run every arm of ``scenario``; what was measured is in the outcome, and in the captures."""
+    """Run every arm of ``scenario``; what was measured is in the outcome, and in the captures.
+
+    Raises why no run was, for then there is nothing to show.
+    """
     from radixbench.bench.stop import stop_on_signals
     from radixbench.bench.sweep import run_sweep
     from radixbench.report.console import ProgressDisplay
 
     with stop_on_signals() as should_stop, ProgressDisplay() as display:
-        return run_sweep(
+        outcome = run_sweep(
             scenario,
             paths,
             on_progress=display,
@@ -39,3 +42,6 @@ def measure(
             max_time_s=course.max_time_s,
             calibrate=course.calibrate,
         )
+    if outcome.error is not None and not any(capture.runs for capture in outcome.captures.values()):
+        raise outcome.error
+    return outcome

@@ -172,6 +172,13 @@ def mock(
         int,
         typer.Option(help="First tokens of any prompt that are cached already.", rich_help_panel=_CACHE),
     ] = 0,
+    finds: Annotated[
+        str,
+        typer.Option(
+            help="What is ever found: all, repeats (never a prompt that goes on) or extensions (never a repeat).",
+            rich_help_panel=_CACHE,
+        ),
+    ] = "all",
     flush: Annotated[
         str,
         typer.Option(
@@ -259,6 +266,7 @@ def mock(
                 honours_salt=not ignore_salt,
                 outer_tier=outer_tier,
                 prewarmed_tokens=prewarmed,
+                finds=choose("--finds", finds, given.Finds),
             ),
             lies=given.Lies(
                 flush=choose("--flush", flush, given.FlushMode),

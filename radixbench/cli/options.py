@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from radixbench.errors import UsageError
+
 _OUTPUT = "Output"
 _COURSE = "Course of the sweep"
 
@@ -23,6 +25,9 @@ Json = Annotated[
 Report = Annotated[
     Path | None, typer.Option("--report", help="Write the HTML report here.", rich_help_panel=_OUTPUT)
 ]
+Html = Annotated[Path | None, typer.Option("--html", hidden=True)]
+"""``--report`` by the name that it has in ``radixbench logs``."""
+
 Markdown = Annotated[
     str | None,
     typer.Option(
@@ -63,3 +68,10 @@ NoCalibrate = Annotated[
     ),
 ]
 ServerArgument = Annotated[list[str] | None, typer.Option("--server-argument", hidden=True)]
+
+
+def report_path(report: Path | None, html: Path | None) -> Path | None:
+    """Where the report goes, by whichever of its two names it was asked for."""
+    if report is not None and html is not None:
+        raise UsageError("--report and --html are one option", remedy="give one of them")
+    return html if report is None else report

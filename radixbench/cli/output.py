@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from radixbench.errors import OutputError
-from radixbench.report.cells import cell_title
+from radixbench.report.cells import at_cell
 
 if TYPE_CHECKING:
     from radixbench.compare.change import Change
@@ -39,16 +39,16 @@ def print_check(state: str, name: str, text: str, remedy: str | None) -> None:
     sys.stdout.write(f"{_MARKS[state]} {name}: {text}{tail}\n")
 
 
-def say_gate(failing: Sequence[Change], withdrawn: Sequence[Change], metrics: Sequence[str]) -> None:
+def say_gate(failing: Sequence[Change], withdrawn: Sequence[Change], conclusion: str) -> None:
     """How the gate of a CI run ended, and which rows it judged otherwise than they look by themselves."""
     for row in withdrawn:
         say(
-            f"gate: {row.metric} at {cell_title(row.cell)} is {row.verdict} by itself, which doesn't hold when"
+            f"gate: {row.metric} {at_cell(row.cell)} is {row.verdict} by itself, which doesn't hold when"
             " all gated rows are judged together"
         )
     for row in failing:
-        say(f"gate: {row.metric} at {cell_title(row.cell)} is {row.verdict}")
-    say(f"gate: {'failed' if failing else 'passed'} on {', '.join(metrics)}")
+        say(f"gate: {row.metric} {at_cell(row.cell)} is {row.verdict}")
+    say(f"gate: {conclusion}")
 
 
 def markdown_file(target: str | None) -> tuple[Path, ...]:

@@ -70,6 +70,7 @@ OVERRIDES = (
     _Override("distribution", "Prompts fall on groups: uniform, or zipf (few get most).", _TRAFFIC),
     _Override("zipf_exponent", "How unequal zipf is: 1; larger is more so.", _TRAFFIC, metavar=_FLOAT),
     _Override("temperature", "Sampling temperature: 0 is greedy (sampling: 1).", _TRAFFIC, metavar=_FLOAT),
+    _Override("same_prefix", "Begin prompts as other scenarios with this flag do.", _TRAFFIC, switch=True),
     _Override("seeds", "How many seeds: 0 … N-1; three are needed for a verdict.", _TRAFFIC, metavar=_INT),
     _Override("turns", "multi-turn, agent: turns per conversation: 1,4.", _KINDS, metavar=_LIST),
     _Override("history", "Later turns repeat live, recorded or retokenized answers.", _KINDS),

@@ -12,6 +12,8 @@ from radixbench.cli.app import app
 from radixbench.errors import EXIT_OK, UsageError
 from radixbench.report.model import ReportView
 
+_PAGES = {".html", ".htm"}
+
 
 @app.command()
 def report(
@@ -27,6 +29,8 @@ def report(
     """Render captures as HTML, Markdown or PNG; prints a table when no output is named."""
     from radixbench.cli import output
 
+    if out is not None and out.suffix.lower() not in _PAGES:
+        raise UsageError(f"-o {out}: a report is an HTML page", remedy="-o takes .html; PNGs: --png DIR")
     if len(captures) > 2:
         raise UsageError(f"{len(captures)} captures given", remedy="a report shows one, or two side by side")
     outputs = () if out is None else (out,)

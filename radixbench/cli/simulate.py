@@ -103,7 +103,7 @@ def hits(
 ) -> int:
     """The hit rate that recorded traffic would reach in caches of given sizes."""
     from radixbench.cli import output
-    from radixbench.cli.hit_lines import hit_lines
+    from radixbench.cli.hit_table import print_hits
     from radixbench.corpus.conversations import load_conversations
     from radixbench.corpus.kind import told_kind
     from radixbench.corpus.traces import load_trace
@@ -125,8 +125,7 @@ def hits(
     if as_json:
         output.print_json(document)
         return EXIT_OK
-    for line in hit_lines(document):
-        output.print_line(line)
+    print_hits(document)
     return EXIT_OK
 
 

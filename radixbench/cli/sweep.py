@@ -42,6 +42,7 @@ def sweep(
         ),
     ] = None,
     report: options.Report = None,
+    html: options.Html = None,
     markdown: options.Markdown = None,
     threshold: options.Threshold = 0.03,
     keep_text: options.KeepText = False,
@@ -64,7 +65,7 @@ def sweep(
     output.refuse_two_on_stdout(as_json=as_json, markdown=markdown)
     course = Course.of(resume=resume, out=out, max_time=max_time, no_calibrate=no_calibrate)
     wanted = override(load(DEFAULT_SCENARIO if scenario is None else scenario), **flags)
-    paths = choose_paths(wanted, out, report)
+    paths = choose_paths(wanted, out, options.report_path(report, html))
     if dry_run:
         return _print_plan(wanted, as_json=as_json)
     also = output.markdown_file(markdown)

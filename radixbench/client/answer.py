@@ -26,7 +26,8 @@ class Answer:
 
     ``chunk_ns`` and ``chunk_tokens`` are as in ``RequestRecord`` (empty for a response that wasn't streamed).
     ``server_rid`` is the server's id of the request. ``refused`` says that nobody listens any more. ``model`` and
-    the three counts of characters are as in ``RequestRecord``. ``content`` is ``text`` without the reasoning.
+    the three counts of characters and ``json_like`` are as in ``RequestRecord``. ``content`` is ``text`` without the
+    reasoning.
     """
 
     send_ns: int
@@ -47,6 +48,7 @@ class Answer:
     content_chars: int | None = None
     reasoning_chars: int | None = None
     blank_chars: int | None = None
+    json_like: bool | None = None
     content: str | None = None
 
 

@@ -36,8 +36,13 @@ class ControlCalls(ABC):
         """Whether the server says it is well; one without ``/health`` when it lists its models."""
         return (await self._health()).status == 200
 
-    async def wait_ready(self, timeout_s: float, is_alive: Callable[[], bool] = lambda: True) -> None:
-        """Wait until the server is well.
+    async def wait_ready(
+        self,
+        timeout_s: float,
+        is_alive: Callable[[], bool] = lambda: True,
+        on_wait: Callable[[str], None] = lambda _last: None,
+    ) -> None:
+        """Wait until the server is well; ``on_wait`` hears at every look that it isn't, and what it said.
 
         Raises ``IncompleteError`` when it isn't within ``timeout_s``, or once ``is_alive`` says that its
         process has ended, even if something else answers on its port.
@@ -52,12 +57,13 @@ class ControlCalls(ABC):
                 )
             if reply.status == 200:
                 return
+            last = reply.text if reply.status is None else f"HTTP {reply.status}"
             if self.clock.now_ns() >= deadline:
-                last = reply.text if reply.status is None else f"HTTP {reply.status}"
                 raise IncompleteError(
                     f"no server was ready at {self.base_url} within {timeout_s:g} s (last: {last})",
                     remedy="check the address, or see the server's log",
                 )
+            on_wait(last)
             await asyncio.sleep(pause_s)
             pause_s = min(1.5 * pause_s, 0.5)
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 from radixbench.client.answer import Answer
 from radixbench.client.fault import Fault, stalled, unreachable
+from radixbench.client.response import Head, Pieces, Receiver
 from radixbench.client.sse import EventStreamError
 from radixbench.client.stream import CompletionStream
 from radixbench.client.whole import Reply, refusal
-from radixbench.client.wire import Connection, Head, Receiver, Wire
+from radixbench.client.wire import Connection, Wire
 from radixbench.clock import Clock
 from radixbench.records import RequestStatus
 from radixbench.units import NS_PER_S
@@ -115,25 +116,25 @@ class Flight(Receiver):
         elif head.status != 200 or head.content_type in _NO_STREAM:
             self._body = [f"redirected to {head.location}".encode()] if head.location else []
 
-    def received(self, data: bytes, at_ns: int) -> None:
+    def received(self, pieces: Pieces) -> None:
         if self._body is not None:
-            self._body.append(data)
+            self._body.extend(data for _, data in pieces)
             return
         stream, traffic = self._stream, self._source.traffic
-        before = stream.chunks
+        chunks, bearing = stream.chunks, stream.bearing
         try:
-            stream.feed(data, at_ns)
+            stream.feed_all(pieces)
         except EventStreamError as error:
             self._drop(Fault(error.message))
-        traffic.reads += 1
-        if new := stream.chunks - before:
-            traffic.chunks += new
-            traffic.coalesced_chunks += new - 1
+        traffic.reads += len(pieces)
+        new = stream.chunks - chunks
+        traffic.chunks += new
+        traffic.coalesced_chunks += new - (stream.bearing - bearing)
         if stream.error is not None:
-            self._end_ns = at_ns
+            self._end_ns = stream.last_event_ns
             self._drop(None)
         elif stream.done and self._end_ns is None:
-            self._end_ns = at_ns
+            self._end_ns = stream.last_event_ns
             self._await_end()
 
     def ended(self, at_ns: int, fault: Fault | None) -> None:

@@ -19,8 +19,9 @@ from radixbench.client.answer import Answer
 from radixbench.client.control import ControlCalls
 from radixbench.client.fault import Fault, stalled, unreachable
 from radixbench.client.flight import Flight, Source, Traffic
+from radixbench.client.response import Head, Pieces, Receiver
 from radixbench.client.whole import Reply, whole_answer
-from radixbench.client.wire import Connection, Head, Receiver, Wire
+from radixbench.client.wire import Connection, Wire
 from radixbench.clock import Clock, MonotonicClock
 from radixbench.errors import UsageError
 from radixbench.scenario.model import Endpoint, Engine
@@ -166,9 +167,8 @@ class _Exchange(Receiver):
         if head.location is not None:
             self._pieces.append(f"redirected to {head.location} ".encode())
 
-    def received(self, data: bytes, at_ns: int) -> None:
-        del at_ns
-        self._pieces.append(data)
+    def received(self, pieces: Pieces) -> None:
+        self._pieces.extend(data for _, data in pieces)
 
     def ended(self, at_ns: int, fault: Fault | None) -> None:
         del at_ns

@@ -1,7 +1,8 @@
-"""What has been read and not been parsed yet: stamps first, work later.
+"""Who has read something and not parsed it yet: stamps first, work later.
 
-A read that can't be the end of anything waits a little for others; any other is parsed as soon as the loop has
-looked at all its sockets. Either way reads are parsed a few at a time, so that sockets don't wait long.
+A read that can't be the end of anything waits for others of its stream, since a batch costs half as much; any other
+is parsed, with all before it, as soon as the loop has looked at its sockets. Either way a few reads are parsed at a
+time, so that sockets don't wait long.
 """
 
 from __future__ import annotations
@@ -11,58 +12,66 @@ from collections import deque
 from typing import Protocol
 
 _SLICE = 16
-"""Reads parsed in a row before sockets are looked at again: bounds how long a stamp can wait."""
+"""Reads parsed before sockets are looked at again, give or take one stream's: bounds how long a stamp can wait."""
 
 MIDDLE = (b"}\n\n\r\n", b"}\n\n")
 """How a read ends that holds whole events of a stream that goes on, in chunks or not. ``[DONE]`` doesn't."""
 
-_LATER_S = 0.02
-"""How long such a read may wait to be parsed with others: together they cost half as much, and nobody needs them yet."""
+_LATER_S = 0.25
+"""How long such a read may wait for company: nobody needs it yet, and whoever does asks to catch up."""
 
 
 class Reader(Protocol):
-    """Whoever a read belongs to."""
+    """Whoever has read something."""
 
-    def take(self, at_ns: int, data: bytes) -> None:
-        """Parse what was read at ``at_ns``; never raises."""
+    def take(self) -> int:
+        """Parse all that was read, and tell how many reads that were; never raises."""
         ...
 
 
 class Inbox:
-    """Reads in the order they were stamped, not parsed yet."""
+    """Readers whose reads are stamped and not parsed yet."""
 
     def __init__(self) -> None:
-        self.waiting: deque[tuple[Reader, int, bytes]] = deque()
-        self._soon = self._later = False
+        self._due: deque[Reader] = deque()
+        self._waiting: list[Reader] = []
+        self._scheduled = self._timed = False
 
-    def parse_soon(self) -> None:
+    def soon(self, reader: Reader) -> None:
         """Something may have ended: parse once the loop has looked at its other sockets."""
-        if not self._soon:
-            self._soon = True
-            asyncio.get_running_loop().call_soon(self._round)
+        self._due.append(reader)
+        self._schedule()
 
-    def parse_later(self) -> None:
+    def later(self, reader: Reader) -> None:
         """Parse when there is more, but soon enough for whoever watches the stream."""
-        if not (self._later or self._soon):
-            self._later = True
-            asyncio.get_running_loop().call_later(_LATER_S, self._due)
+        self._waiting.append(reader)
+        if not self._timed:
+            self._timed = True
+            asyncio.get_running_loop().call_later(_LATER_S, self._time)
 
     def catch_up(self) -> None:
         """Parse everything that has been read."""
-        while self.waiting:
-            reader, at_ns, data = self.waiting.popleft()
-            reader.take(at_ns, data)
+        self._due.extend(self._waiting)
+        self._waiting.clear()
+        while self._due:
+            self._due.popleft().take()
 
-    def _due(self) -> None:
-        self._later = False
-        if self.waiting:
-            self.parse_soon()
+    def _schedule(self) -> None:
+        if not self._scheduled:
+            self._scheduled = True
+            asyncio.get_running_loop().call_soon(self._round)
+
+    def _time(self) -> None:
+        self._timed = False
+        if self._waiting:
+            self._due.extend(self._waiting)
+            self._waiting.clear()
+            self._schedule()
 
     def _round(self) -> None:
-        self._soon = False
-        waiting = self.waiting
-        for _ in range(min(len(waiting), _SLICE)):
-            reader, at_ns, data = waiting.popleft()
-            reader.take(at_ns, data)
-        if waiting:
-            self.parse_soon()
+        self._scheduled = False
+        parsed = 0
+        while self._due and parsed < _SLICE:
+            parsed += self._due.popleft().take()
+        if self._due:
+            self._schedule()

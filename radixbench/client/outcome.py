@@ -85,6 +85,7 @@ class Outcome:
             content_chars=answer.content_chars,
             reasoning_chars=answer.reasoning_chars,
             blank_chars=answer.blank_chars,
+            json_like=answer.json_like,
         )
         if self.on_progress is not None:
             self.on_progress(len(self._records), self.planned)

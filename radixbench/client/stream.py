@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 from radixbench.client.answer import ABORTED, Answer, Usage, one_line, read_error, read_ids, read_usage
+from radixbench.client.response import Pieces
 from radixbench.client.sse import EventStreamError, SseParser
 from radixbench.client.words import Words
 from radixbench.records import RequestStatus, TokenSource
@@ -35,9 +36,11 @@ class CompletionStream:
         "_parser",
         "_usage",
         "_words",
+        "bearing",
         "done",
         "error",
         "finish_reason",
+        "last_event_ns",
         "last_progress_ns",
         "model",
         "server_rid",
@@ -58,12 +61,23 @@ class CompletionStream:
         self.model: str | None = None
         self.error: str | None = None
         self.done = False
+        self.bearing = 0  # reads that brought tokens
+        self.last_event_ns: int | None = None
         self.last_progress_ns: int | None = None
 
     def feed(self, data: bytes, at_ns: int) -> None:
         """Take in bytes that were read at ``at_ns``. Raises ``EventStreamError`` for what is no event."""
-        for payload in self._parser.feed(data):
-            self._event(payload, at_ns)
+        self.feed_all([(at_ns, data)])
+
+    def feed_all(self, pieces: Pieces) -> None:
+        """Take in what several reads brought, each at its own time; raises as ``feed``."""
+        cut, stamps = self._parser.feed, self._chunk_ns
+        for at_ns, data in pieces:
+            before = len(stamps)
+            for payload in cut(data):
+                self._event(payload, at_ns)
+            if len(stamps) > before:
+                self.bearing += 1
 
     def close(self, at_ns: int) -> None:
         """The stream ended at ``at_ns``: take in a last event that lacks its empty line."""
@@ -83,15 +97,16 @@ class CompletionStream:
     def _event(self, payload: bytes, at_ns: int) -> None:
         if self.done or self.error is not None:
             return
-        if payload == b"[DONE]":
-            self.done = True
-            return
+        self.last_event_ns = at_ns
         try:
             event = orjson.loads(payload)
         except orjson.JSONDecodeError as error:
-            raise EventStreamError(
-                f"an event isn't JSON: {one_line(payload.decode(errors='replace'), 80)}"
-            ) from error
+            if payload != b"[DONE]":
+                raise EventStreamError(
+                    f"an event isn't JSON: {one_line(payload.decode(errors='replace'), 80)}"
+                ) from error
+            self.done = True
+            return
         if not isinstance(event, dict):
             raise EventStreamError(f"an event is no object: {one_line(str(event), 80)}")
         self._take(event, at_ns)
@@ -180,6 +195,7 @@ class CompletionStream:
             content_chars=count.content,
             reasoning_chars=count.reasoning,
             blank_chars=count.blank,
+            json_like=self._words.json_like(),
         )
 
     def _output(self, usage: Usage) -> tuple[int | None, TokenSource | None]:

@@ -79,4 +79,5 @@ def whole_answer(reply: Reply, send_ns: int, end_ns: int) -> Answer:
         content_chars=count.content,
         reasoning_chars=count.reasoning,
         blank_chars=count.blank,
+        json_like=words.json_like(),
     )

@@ -9,109 +9,28 @@ of other streams; the middle of a stream waits for company, since a batch costs 
 ``ended`` comes exactly once for a request that was sent, unless its receiver aborts the connection itself.
 
 Some servers end a connection right after a stream though they said they would keep it (llama.cpp, late 2026): before
-one is used again it is looked at, and from the second such end on none is.
+one is used again it is looked at, and from the second such end on none is; from the first where that end came under
+a request, too late to be seen.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 import socket
 import ssl
-from abc import ABC, abstractmethod
-from typing import Any, NamedTuple, cast
-
-import httptools
+from typing import Any, cast
 
 from radixbench.client.address import Address
-from radixbench.client.fault import Fault, lost, not_http
+from radixbench.client.fault import Fault, lost
 from radixbench.client.inbox import MIDDLE, Inbox
+from radixbench.client.response import Pieces, Receiver, Response
 from radixbench.clock import Clock
 from radixbench.units import NS_PER_S
 
 _CONNECT_S = 10.0
 _CLOSE_S = 1.0
-_IDLE_S = 4.0
-"""A connection idle for longer isn't used again: below the 5 s after which uvicorn and llama.cpp drop it."""
 _DROPS = 2
-
-
-class Head(NamedTuple):
-    """What is known of a response before its body: ``content_type`` and ``encoding`` in lower case."""
-
-    status: int
-    content_type: str
-    encoding: str
-    location: str | None
-
-
-class Receiver(ABC):
-    """Whoever sent a request and takes its response."""
-
-    @abstractmethod
-    def opened(self, head: Head) -> None:
-        """The response's status and headers are here."""
-
-    @abstractmethod
-    def received(self, data: bytes, at_ns: int) -> None:
-        """A piece of the body, read at ``at_ns``: everything of it that one read brought."""
-
-    @abstractmethod
-    def ended(self, at_ns: int, fault: Fault | None) -> None:
-        """The response is over; with a fault it isn't whole."""
-
-
-class _Response:
-    """One response being parsed: what httptools calls back."""
-
-    __slots__ = ("announced", "complete", "headers", "keep", "on_body", "parser", "pieces", "status")
-
-    def __init__(self) -> None:
-        self.pieces: list[bytes] = []
-        self.on_body = self.pieces.append
-        self.headers: dict[bytes, bytes] = {}
-        self.status: int | None = None
-        self.announced = self.complete = self.keep = False
-        self.parser: Any = httptools.HttpResponseParser(self)
-
-    def on_message_begin(self) -> None:
-        if self.complete:  # stops the parser: what follows the answer is none of ours
-            raise ConnectionError("bytes after the end of the answer")
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self.headers[name.lower()] = value
-
-    def on_headers_complete(self) -> None:
-        status = int(self.parser.get_status_code())
-        if status < 200:  # an interim response: the one that counts follows
-            self.headers.clear()
-        else:
-            self.status = status
-
-    def on_message_complete(self) -> None:
-        if self.status is not None:
-            self.complete = True
-            self.keep = bool(self.parser.should_keep_alive())
-
-    def head(self) -> Head:
-        assert self.status is not None
-        kind = self.text(b"content-type").partition(";")[0].strip().lower()
-        encoding = self.text(b"content-encoding").lower()
-        return Head(self.status, kind, encoding, self.text(b"location") or None)
-
-    def text(self, name: bytes) -> str:
-        return self.headers.get(name, b"").decode("latin-1")
-
-    def ends_with_connection(self) -> bool:
-        """The body has neither a length nor chunks: closing the connection is its proper end."""
-        framed = {b"content-length", b"transfer-encoding"} & self.headers.keys()
-        return self.status is not None and not framed
-
-    def idle_s(self) -> float:
-        """How long the connection may be kept, with room to spare before the server drops it."""
-        told = re.search(r"timeout=(\d+)", self.text(b"keep-alive"))
-        return min(_IDLE_S, 0.8 * int(told[1])) if told else _IDLE_S
 
 
 class Connection(asyncio.Protocol):
@@ -122,11 +41,11 @@ class Connection(asyncio.Protocol):
         self._sock = sock  # None: encrypted, so only the transport may write
         self._now_ns = wire.now_ns
         self._inbox = wire.inbox
-        self._put_aside = wire.inbox.waiting.append
+        self._reads: Pieces = []
         self._transport: asyncio.Transport | None = None
         self._receiver: Receiver | None = None
-        self._response: _Response | None = None
-        self._heard = self._gone = False
+        self._response: Response | None = None
+        self._heard = self._gone = self._used = False
         self._usable_until_ns = 0
 
     @property
@@ -140,7 +59,7 @@ class Connection(asyncio.Protocol):
 
     def usable(self) -> bool:
         """The server does listen still."""
-        return self.kept() and not self._gone and self._is_silent()
+        return self.kept() and not (self._gone or self._reads) and self._is_silent()
 
     def _is_silent(self) -> bool:
         """Nothing waits to be read; an end that the loop hasn't come to is seen this way."""
@@ -157,9 +76,9 @@ class Connection(asyncio.Protocol):
     def send(self, request: bytes, receiver: Receiver) -> None:
         """Write a request now; its response goes to ``receiver``."""
         assert self._transport is not None
-        self._receiver, self._response, self._heard = receiver, _Response(), False
+        self._receiver, self._response, self._heard = receiver, Response(), False
         if self._gone:
-            asyncio.get_running_loop().call_soon(self.take, self._now_ns(), b"")
+            self._ended()
             return
         sent = 0
         if self._sock is not None and not self._transport.get_write_buffer_size():
@@ -180,11 +99,12 @@ class Connection(asyncio.Protocol):
         self._wire.connections.add(self)
 
     def data_received(self, data: bytes) -> None:
-        self._put_aside((self, self._now_ns(), data))
-        if data.endswith(MIDDLE):
-            self._inbox.parse_later()
-        else:
-            self._inbox.parse_soon()
+        reads = self._reads
+        reads.append((self._now_ns(), data))
+        if not data.endswith(MIDDLE):
+            self._inbox.soon(self)
+        elif len(reads) == 1:
+            self._inbox.later(self)
 
     def eof_received(self) -> None:
         self._ended()
@@ -196,43 +116,59 @@ class Connection(asyncio.Protocol):
 
     def _ended(self) -> None:
         self._gone = True
-        self._put_aside((self, self._now_ns(), b""))
-        self._inbox.parse_soon()
+        self._reads.append((self._now_ns(), b""))
+        self._inbox.soon(self)
 
-    def take(self, at_ns: int, data: bytes) -> None:
-        """Parse one read; an empty one is the end of the connection."""
-        receiver, response = self._receiver, self._response
-        if receiver is None or response is None:
-            self.abort()  # a server that ends an idle connection, perhaps with parting words
-        elif data:
-            self._heard = True
-            self._parse(receiver, response, at_ns, data)
-        else:
-            whole = response.ends_with_connection()
-            self._finish(at_ns, None if whole else lost(answered=self._heard))
+    def take(self) -> int:
+        """Parse every read that waits, and tell how many there were; an empty one is the end of the connection."""
+        reads, self._reads = self._reads, []
+        body: Pieces = []
+        for at_ns, data in reads:
+            receiver, response = self._receiver, self._response
+            if receiver is None or response is None:
+                self.abort()  # a server that ends an idle connection, perhaps with parting words
+            elif data:
+                self._heard = True
+                self._parse(receiver, response, at_ns, data, body)
+            else:
+                self._hand_over(body)
+                self._break_off(response, at_ns)
+        self._hand_over(body)
+        return len(reads)
 
-    def _parse(self, receiver: Receiver, response: _Response, at_ns: int, data: bytes) -> None:
-        fault = None
-        try:
-            response.parser.feed_data(data)
-        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
-            fault = not_http(error)
+    def _parse(self, receiver: Receiver, response: Response, at_ns: int, data: bytes, body: Pieces) -> None:
+        fault = response.feed(data)
         if not response.announced and response.status is not None:
             response.announced = True
             receiver.opened(response.head())
-        pieces = response.pieces
-        if pieces and self._receiver is receiver:
-            body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
-            pieces.clear()
-            receiver.received(body, at_ns)
-        if (response.complete or fault) and self._receiver is receiver:
-            self._finish(at_ns, None if response.complete else fault, keep=fault is None and response.keep)
+        if (piece := response.taken()) is not None:
+            body.append((at_ns, piece))
+        if response.complete or fault:
+            self._hand_over(body)
+            if self._receiver is receiver:
+                self._finish(
+                    at_ns, None if response.complete else fault, keep=fault is None and response.keep
+                )
+
+    def _hand_over(self, body: Pieces) -> None:
+        """Give the receiver what it still listens for."""
+        if body and self._receiver is not None:
+            self._receiver.received(body)
+        body.clear()
+
+    def _break_off(self, response: Response, at_ns: int) -> None:
+        if self._receiver is None:
+            return
+        if self._used and not self._heard:
+            self._wire.keep_none()
+        self._finish(at_ns, None if response.ends_with_connection() else lost(answered=self._heard))
 
     def _finish(self, at_ns: int, fault: Fault | None, *, keep: bool = False) -> None:
         receiver, response = self._receiver, self._response
         assert receiver is not None
         assert response is not None
         self._receiver = self._response = response.parser = None
+        self._used = True
         self._usable_until_ns = at_ns + int(response.idle_s() * NS_PER_S)
         if not (keep and not self._gone and self._wire.keep(self)):
             self.abort()
@@ -270,6 +206,12 @@ class Wire:
         if self._drops < _DROPS:
             self.idle.append(connection)
         return self._drops < _DROPS
+
+    def keep_none(self) -> None:
+        """Stop keeping connections: the server ended one under a request, though it had said that it stays."""
+        self._drops = _DROPS
+        while self.idle:
+            self.idle.pop().abort()
 
     async def close(self) -> None:
         """Drop every connection."""

@@ -52,6 +52,13 @@ class Words:
         """The answer proper, without reasoning: what a chat client sends back as the assistant's message."""
         return "".join(self._content or ())
 
+    def json_like(self) -> bool | None:
+        """Whether the content begins as a JSON object or array does; ``None`` where no text was looked at."""
+        if self._content is None:
+            return None
+        first = next((solid for piece in self._content if (solid := piece.lstrip())), "")
+        return first.startswith(("{", "["))
+
     def count(self) -> Characters:
         """How much was said on each channel."""
         if self._content is None:

@@ -68,6 +68,11 @@ class Arm:
         return cells
 
     @property
+    def is_complete(self) -> bool:
+        """Every planned run is there."""
+        return len(self.runs) >= self.capture.planned_runs
+
+    @property
     def off_modes(self) -> tuple[str, ...]:
         """How its runs without reuse came about, sorted; those of before that was recorded by a flag."""
         return tuple(

@@ -82,5 +82,5 @@ def _findings(
     yield from order_findings(cells)
     yield from number_findings(cells)
     yield from size_findings(changes)
-    yield from settings_findings(unlike)
+    yield from settings_findings(unlike, complete=all(arm.is_complete for arm in arms))
     yield from random_weights(arm.capture for arm in arms)

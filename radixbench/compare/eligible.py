@@ -18,7 +18,13 @@ from radixbench.findings.cell import cell_key, cell_name
 
 FORBIDDEN_IDENTITY = ("tokenizer_sha256", "weights_sha256", "dtype", "device", "device_name")
 
+SHAPE = "cells and seeds"
+"""The field that says which cells and seeds either side has."""
+
 _DIGEST_CHARS = 64
+_MANY = 8
+"""Arguments that only one of two servers of one engine names: from so many on it tells more, and isn't set otherwise."""
+
 _PER_PROCESS = {"pid", "port", "host", "base_url"}
 
 
@@ -114,14 +120,25 @@ def _allowed(a: Arm, b: Arm) -> Iterator[Difference]:
         yield from _unlike("off mode", set(a.off_modes), set(b.off_modes))
     yield from _per_run("engine", a, b, lambda run: run.server.engine)
     yield from _per_run("server version", a, b, lambda run: run.server.version)
-    for key in sorted({key for arm in (a, b) for one in arm.runs for key in one.run.server.args}):
-        if key not in _PER_PROCESS:
-            yield from _per_run(f"server.{key}", a, b, _argument(key))
-    yield from _unlike("cells and seeds", {_shape(a)}, {_shape(b)})
+    yield from _arguments(a, b)
+    yield from _unlike(SHAPE, {_shape(a)}, {_shape(b)})
     yield from _flat(
         "scenario", a.capture.scenario, b.capture.scenario, skip={"name", "why", "expect", "modes", "seeds"}
     )
     yield from _flat("environment", a.capture.environment, b.capture.environment, skip={"argv"})
+
+
+def _arguments(a: Arm, b: Arm) -> Iterator[Difference]:
+    """Arguments by name; what only one server of an engine tells, as vLLM does in its developer's mode, is one entry."""
+    told = [{key for one in arm.runs for key in one.run.server.args} - _PER_PROCESS for arm in (a, b)]
+    alike = len({one.run.server.engine for arm in (a, b) for one in arm.runs}) == 1
+    untold = told[0] ^ told[1]
+    one_tells_more = alike and len(untold) >= _MANY
+    for key in sorted((told[0] & told[1]) if one_tells_more else (told[0] | told[1])):
+        yield from _per_run(f"server.{key}", a, b, _argument(key))
+    if one_tells_more:
+        counts = [len(side & untold) for side in told]
+        yield Difference("server settings that only one side tells", counts[0], counts[1], allowed=True)
 
 
 def _per_run(name: str, a: Arm, b: Arm, value: Callable[[Run], Any]) -> Iterator[Difference]:

@@ -7,6 +7,7 @@ correction is ``within-noise`` here.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import get_args
@@ -20,6 +21,10 @@ from radixbench.stats.holm import holm
 from radixbench.stats.interval import log_ratios
 from radixbench.stats.power import ALPHA, p_value
 from radixbench.stats.sample import Absent
+
+_JUDGED = frozenset({"better", "worse", "within-noise"})
+_BLIND = 0.25
+"""The smallest loss to be seen from which on a row within noise shows nothing at all."""
 
 
 def gate(
@@ -54,6 +59,25 @@ def withdrawn(
     )
 
 
+def conclusion(comparison: Comparison, fail_on: Iterable[str], metrics: tuple[str, ...] = HEADLINE) -> str:
+    """How the gate ended, in a line: ``passed`` only where every gated row could be judged.
+
+    Rows within noise add which loss would have stayed unseen; where that is a large one they judge nothing either.
+    """
+    wanted, on = set(fail_on), f"on {', '.join(metrics)}"
+    rows = corrected(row for row in comparison.changes if row.metric in metrics)
+    if any(row.verdict in wanted for row in rows):
+        return f"failed {on}"
+    unjudged = Counter(row.verdict or "without a verdict" for row in rows if row.verdict not in _JUDGED)
+    counts = ", ".join(f"{n} of {len(rows)} gated rows {what}" for what, n in unjudged.items())
+    seen = [row.detectable for row in rows if row.detectable is not None] if "worse" in wanted else []
+    is_judged = not counts and max(seen, default=0.0) < _BLIND
+    told = [f"passed {on}" if is_judged else f"nothing {' or '.join(sorted(wanted))} was shown {on}", counts]
+    if seen:
+        told.append(f"a loss below {1 + max(seen):.3g}× would not have been seen")
+    return "; ".join(part for part in told if part)
+
+
 def corrected(changes: Iterable[Change]) -> tuple[Change, ...]:
     """The rows with every ``better`` and ``worse`` withdrawn that Holm's correction over them doesn't uphold."""
     rows = tuple(changes)
@@ -66,7 +90,7 @@ def corrected(changes: Iterable[Change]) -> tuple[Change, ...]:
 
 def _p_of(change: Change) -> float | None:
     """The p of a row's paired log-ratios; ``None`` for a row that has no verdict of its own."""
-    if change.verdict not in {"better", "worse", "within-noise"}:
+    if change.verdict not in _JUDGED:
         return None
     logs = log_ratios([(a, b) for _, a, b in change.pairs])
     p = logs if isinstance(logs, Absent) else p_value(logs)

@@ -1,7 +1,7 @@
 """Runs of both arms paired by cell and seed: the pair is what statistics count.
 
-A run whose cache wasn't in the state that was declared, by its own witnesses or by the other arm's speed, is set
-aside with its pair: marked, never averaged.
+A run whose cache wasn't in the state that was declared, by its own witnesses or by the other arm's speed, or whose
+server others used as well, is set aside with its pair: marked, never averaged.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from radixbench.compare.arm import Arm, ArmRun
 from radixbench.compare.untold import untold_hits
+from radixbench.findings.alone import disturbed
 from radixbench.findings.cell import CellKey
 from radixbench.findings.state import state_fault
 
@@ -64,6 +65,6 @@ def _pair_cell(key: CellKey, a: dict[int, ArmRun], b: dict[int, ArmRun]) -> Cell
 
 
 def _is_faulty(pair: Pair) -> bool:
-    if any(state_fault(one.run, one.summary) is not None for one in pair.runs):
+    if any(disturbed(one.run) or state_fault(one.run, one.summary) is not None for one in pair.runs):
         return True
     return untold_hits(pair.a, pair.b) is not None

@@ -14,6 +14,7 @@ from radixbench.compare.bound import Paces
 from radixbench.compare.change import Change, Factor, Side, Spread
 from radixbench.compare.pairing import CellPairs
 from radixbench.compare.verdict import Verdict, conclude
+from radixbench.findings.alone import disturbed
 from radixbench.metrics.definition import Metric
 from radixbench.stats.interval import LEVEL, log_ratios, mean_interval, paired_difference, paired_ratio
 from radixbench.stats.power import detectable_effect
@@ -160,9 +161,17 @@ def _obstacle(cell: CellPairs, figures: _Figures, a: Side, b: Side) -> str | Non
     if not cell.all_pairs:
         return "no seed in common"
     if not cell.pairs:
-        return "no pair of runs had its cache in the declared state"
+        return _all_set_aside(cell)
     missing = [*figures.absent, *(f"{n}: {s.reason}" for n, s in (("A", a), ("B", b)) if s.value is None)]
     return "; ".join(missing) or "; ".join(_incomplete(cell)) or None
+
+
+def _all_set_aside(cell: CellPairs) -> str:
+    shared = sum(any(disturbed(one.run) for one in pair.runs) for pair in cell.set_aside)
+    if shared == len(cell.set_aside):
+        return "others used the server in every pair of runs"
+    also = f", and others used the server in {shared} of them" if shared else ""
+    return f"no pair of runs had its cache in the declared state{also}"
 
 
 def _incomplete(cell: CellPairs) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from radixbench.compare.change import Change, Difference
+from radixbench.compare.eligible import SHAPE
 from radixbench.compare.pairing import CellPairs, Pair
 from radixbench.compare.verdict import MIN_PAIRS
 from radixbench.findings.cell import cell_key, cell_name
@@ -73,9 +74,13 @@ def size_findings(changes: Iterable[Change]) -> Iterator[Finding]:
             )
 
 
-def settings_findings(differences: Iterable[Difference]) -> Iterator[Finding]:
-    """What else differs between the arms, one of which may be the cause of an effect."""
-    fields = [one.field for one in differences if one.allowed and one.field not in _MODE_FIELDS]
+def settings_findings(differences: Iterable[Difference], *, complete: bool = True) -> Iterator[Finding]:
+    """What else differs between the arms, one of which may be the cause of an effect.
+
+    Of arms that aren't ``complete`` the lack of runs is told by itself: that other cells and seeds are there follows.
+    """
+    skipped = _MODE_FIELDS if complete else _MODE_FIELDS | {SHAPE}
+    fields = [one.field for one in differences if one.allowed and one.field not in skipped]
     if fields:
         yield Finding(
             code="settings-differ",

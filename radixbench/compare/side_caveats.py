@@ -14,8 +14,9 @@ def side_findings(arm: Arm) -> Iterator[Finding]:
     """All findings of one side."""
     for finding in capture_findings(arm.capture, [one.summary for one in arm.runs]):
         yield finding.on_side(arm.side)
+    history = arm.capture.scenario.workload.history
     for one in arm.runs:
-        for finding in run_findings(one.run, one.summary):
+        for finding in run_findings(one.run, one.summary, history):
             yield finding.on_side(arm.side)
 
 

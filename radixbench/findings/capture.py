@@ -1,5 +1,5 @@
 """What the runs of one capture say together: what is missing, who answered, levels of concurrency,
-the client's calibration.
+the client's calibration, the machine's other work.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from radixbench.findings.client import calibration_findings
 from radixbench.findings.completeness import left_out, missing_runs
 from radixbench.findings.content import renamed_between
 from radixbench.findings.levels import level_findings
+from radixbench.findings.machine import busy_findings
 from radixbench.findings.model import Finding
 from radixbench.findings.run import run_findings
+from radixbench.findings.turns import recorded_findings
 from radixbench.metrics.figure import RunSummary
 
 
@@ -24,7 +26,9 @@ def capture_findings(capture: Capture, summaries: Sequence[RunSummary]) -> Itera
         left_out(summaries),
         renamed_between(capture.runs),
         level_findings(capture, summaries),
+        recorded_findings(summaries, capture.scenario.workload.history),
         calibration_findings(capture, summaries),
+        busy_findings(capture),
     )
 
 
@@ -32,7 +36,7 @@ def all_findings(capture: Capture, summaries: Sequence[RunSummary]) -> Iterator[
     """Findings of every run, and those across runs."""
     yield from capture_findings(capture, summaries)
     for run, summary in zip(capture.runs, summaries, strict=True):
-        yield from run_findings(run, summary)
+        yield from run_findings(run, summary, capture.scenario.workload.history)
     yield from random_weights([capture])
 
 

@@ -15,8 +15,8 @@ def cell_key(cell: Mapping[str, CellValue]) -> CellKey:
 
 
 def cell_name(cell: CellKey) -> str:
-    """``shared_tokens 4096, turns 4``; a cell without axes is ``the only cell``."""
-    return ", ".join(_axes(dict(cell))) or "the only cell"
+    """``shared_tokens 4096, turns 4``; a cell without axes is ``all requests``."""
+    return ", ".join(_axes(dict(cell))) or "all requests"
 
 
 def run_name(run: Run) -> str:

@@ -22,6 +22,10 @@ _BUSY = 0.7
 _OFTEN = 0.05
 _RARELY = 0.01
 _LONG = 0.5
+_FEWEST_LOOKS = 20
+"""Looks at the event loop from which on a share of them that stalled says anything."""
+
+_FEWEST_STALLS = 2
 _LATENCIES = frozenset({"ttft_p50", "ttft_p99", "e2e_p50"})
 
 
@@ -73,7 +77,7 @@ def _late(summary: RunSummary) -> Iterator[Finding]:
 def _stalled(client: ClientRecord, summary: RunSummary) -> Iterator[Finding]:
     """Often enough to move a median, or long enough to make a p99."""
     ttft = summary.figures["ttft_p50"].value
-    if not client.ticks or ttft is None:
+    if client.ticks < _FEWEST_LOOKS or client.stalls < _FEWEST_STALLS or ttft is None:
         return
     worst, share = seconds(client.stall_max_ns), client.stalls / client.ticks
     often = share >= _OFTEN and worst > NOTICEABLE * ttft
@@ -85,7 +89,7 @@ def _stalled(client: ClientRecord, summary: RunSummary) -> Iterator[Finding]:
             f"the client's event loop stalled {several(client.stalls, 'time')} in {client.ticks:,} looks, up to"
             f" {duration(worst)} (median TTFT {duration(ttft)}): nothing was sent or stamped meanwhile",
             "leave the machine idle otherwise, and give the client cores of its own",
-            metrics=_LATENCIES | {"itl_p50", "tpot_p50"} if often else frozenset({"ttft_p99"}),
+            metrics=frozenset({"ttft_p50", "ttft_p99"} if often else {"ttft_p99"}),
         )
 
 

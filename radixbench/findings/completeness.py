@@ -22,9 +22,8 @@ def is_complete(run: Run, summary: RunSummary) -> bool:
 
 
 def missing_runs(capture: Capture) -> Iterator[Finding]:
-    """Runs that were planned and aren't there, and why."""
-    missing = capture.planned_runs - len(capture.runs)
-    if missing <= 0 and not capture.interrupted:
+    """Runs that were planned and aren't there, and why; an interruption that cost none is no lack."""
+    if len(capture.runs) >= capture.planned_runs:
         return
     how = "the capture was interrupted" if capture.interrupted else "the capture is incomplete"
     reasons = list(dict.fromkeys(failure.reason for failure in capture.failures))

@@ -41,7 +41,7 @@ def _thought_away(answers: Answers) -> Iterator[Finding]:
 
 
 def _unfinished_json(answers: Answers) -> Iterator[Finding]:
-    json = [one for one in answers.completed if (one.text or "").lstrip()[:1] in {"{", "["} and one.text]
+    json = [one for one in answers.completed if one.json_like]
     cut = [one for one in json if one.finish_reason == "length"]
     if json and len(cut) > _UNFINISHED_JSON * len(json):
         yield Finding(

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 
 from radixbench.capture.model import Run
 from radixbench.findings.model import Finding
-from radixbench.findings.state import excess, state_fault
+from radixbench.findings.state import StateFault, excess, state_fault
 from radixbench.findings.words import percent, several
+from radixbench.metrics.answers import prompt_length
 from radixbench.metrics.figure import CacheAccount, RunSummary, Shortfall
+from radixbench.metrics.reuse import expected_reuse
+from radixbench.units import Tokens
 
 SHORTFALL_SHARE = 0.05
 _NOTHING_SHARED = 0.01
@@ -34,25 +37,22 @@ def reuse_findings(run: Run, summary: RunSummary) -> Iterator[Finding]:
     fault = state_fault(run, summary)
     if fault is not None:
         yield Finding(fault.code, "serious", f"{fault.text}; the run is set aside", fault.remedy)
-    yield from _above_maximum(run, summary)
+    yield from _above_maximum(run, summary, fault)
     yield from _shortfall(run, summary)
     yield from _preempted(run, summary)
     yield from _short_prompts(run, summary)
 
 
-def _above_maximum(run: Run, summary: RunSummary) -> Iterator[Finding]:
-    account = summary.cache
+def _above_maximum(run: Run, summary: RunSummary, fault: StateFault | None) -> Iterator[Finding]:
+    """Where the fault of the state doesn't say it already."""
     over = excess(run, summary)
-    if over is None or not account.prompt_tokens or account.cached_tokens is None:
-        return
-    most = min(account.expected_high, account.cached_tokens - account.excess) / account.prompt_tokens
-    yield Finding(
-        "above-maximum",
-        "serious",
-        f"measured hit rate {percent(account.cached_tokens / account.prompt_tokens)} is above the theoretical maximum"
-        f" {percent(most)}: {over}",
-        "the cache held tokens from before the run, or the server counts them wrongly: read its log",
-    )
+    if over is not None and (fault is None or over not in fault.text):
+        yield Finding(
+            "above-maximum",
+            "serious",
+            over,
+            "the cache held tokens from before the run, or the server counts them wrongly: read its log",
+        )
 
 
 def _shortfall(run: Run, summary: RunSummary) -> Iterator[Finding]:
@@ -60,8 +60,8 @@ def _shortfall(run: Run, summary: RunSummary) -> Iterator[Finding]:
     account = summary.cache
     if account.cached_tokens is None or run.protocol.declared == "off":
         return
-    if account.cached_tokens >= (1.0 - SHORTFALL_SHARE) * account.expected_low:
-        yield from _raced(account)
+    if not is_short(account.cached_tokens, account.expected_low):
+        yield from _raced(run, account)
         return
     bound = "; an upper bound, since the working set exceeds the pool" if account.upper_bound_only else ""
     causes = account.shortfall
@@ -74,6 +74,11 @@ def _shortfall(run: Run, summary: RunSummary) -> Iterator[Finding]:
     )
 
 
+def is_short(cached: Tokens, expected_low: Tokens) -> bool:
+    """Whether so many cached tokens are noticeably fewer than the least that an unlimited cache gives."""
+    return cached < (1.0 - SHORTFALL_SHARE) * expected_low
+
+
 def _missing(causes: Shortfall | None) -> str:
     if causes is None:
         return ""
@@ -81,18 +86,35 @@ def _missing(causes: Shortfall | None) -> str:
     return f"; missing of all that is shared: {', '.join(told)}"
 
 
-def _raced(account: CacheAccount) -> Iterator[Finding]:
+def _raced(run: Run, account: CacheAccount) -> Iterator[Finding]:
     lost = 0 if account.shortfall is None else account.shortfall.concurrent
-    if lost > SHORTFALL_SHARE * account.expected_high:
+    if lost <= SHORTFALL_SHARE * account.expected_high:
+        return
+    if _is_one_wave(run) and account.expected_high > _NOTHING_SHARED * (account.prompt_tokens or 0):
+        yield Finding(
+            "one-wave",
+            "warning",
+            f"all {len(run.requests):,} requests were under way before the first of them was answered: the whole run is one"
+            f" wave, in which {account.cached_tokens:,} of the {account.expected_high:,} tokens they share were found",
+            "ask more prompts than are under way at once (--prompts-per-group, --max-concurrency), or prime the prefixes"
+            " (--cache-state primed)",
+        )
+    else:
         yield Finding(
             "prefixes-raced",
             "info",
-            f"{several(account.raced, 'request')} sent while a prefix of theirs was still being computed found {lost:,} tokens"
-            f" less than those that come later: {account.cached_tokens:,} cached tokens, of {account.expected_low:,} to"
-            f" {account.expected_high:,} expected",
+            f"{several(account.raced, 'request')} came while a prefix of theirs was still being computed, and {lost:,} of its"
+            f" tokens were computed again: {account.cached_tokens:,} cached tokens, where {account.expected_low:,} to"
+            f" {account.expected_high:,} were to be expected",
             "prime the prefixes first (--cache-state primed) to leave the race out",
             metrics=frozenset({"hit_rate", "cached_tokens", "hit_efficiency"}),
         )
+
+
+def _is_one_wave(run: Run) -> bool:
+    """Every request was sent before any had its first token."""
+    firsts = [request.chunk_ns[0] for request in run.requests if request.chunk_ns]
+    return bool(firsts) and max(request.send_ns for request in run.requests) < min(firsts)
 
 
 def _preempted(run: Run, summary: RunSummary) -> Iterator[Finding]:
@@ -131,7 +153,7 @@ def _short_prompts(run: Run, summary: RunSummary) -> Iterator[Finding]:
         return
     lengths = [request.sent_prompt_tokens for request in run.requests]
     short = sum(length <= page for length in lengths)
-    if lengths and short >= _MOSTLY * len(lengths):
+    if lengths and short >= _MOSTLY * len(lengths) and _shares(run):
         yield Finding(
             "shorter-than-block",
             "warning",
@@ -139,3 +161,9 @@ def _short_prompts(run: Run, summary: RunSummary) -> Iterator[Finding]:
             " such a prompt can't be found in the cache",
             "ask longer prompts, or use a smaller page size",
         )
+
+
+def _shares(run: Run) -> bool:
+    """Whether smaller blocks would find anything: a control whose prompts share nothing has no use for them."""
+    found = sum(reuse.sharable for reuse in expected_reuse(run, 1).values())
+    return found > _NOTHING_SHARED * sum(prompt_length(request) for request in run.requests)

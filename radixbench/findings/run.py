@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from radixbench.capture.model import Run
+from radixbench.findings.alone import alone_findings
 from radixbench.findings.client import client_findings
 from radixbench.findings.completeness import unanswered
 from radixbench.findings.content import content_findings
@@ -19,19 +20,24 @@ from radixbench.findings.tokens import token_findings
 from radixbench.findings.turns import turn_findings
 from radixbench.metrics.answers import sort_out
 from radixbench.metrics.figure import RunSummary
+from radixbench.scenario.model import History
 
 
-def run_findings(run: Run, summary: RunSummary) -> Iterator[Finding]:
-    """Each finding with the run as its place and the run's cell as the rows it touches."""
+def run_findings(run: Run, summary: RunSummary, history: History = "live") -> Iterator[Finding]:
+    """Each finding with the run as its place and the run's cell as the rows it touches.
+
+    ``history`` is the scenario's: what later turns were to repeat.
+    """
     answers = sort_out(run)
     found = chain(
         unanswered(run, summary),
         reuse_findings(run, summary),
         suspect_findings(answers, summary),
+        alone_findings(run),
         salt_findings(run),
         protocol_findings(run),
         source_findings(run, summary),
-        turn_findings(run, summary),
+        turn_findings(run, summary, history),
         content_findings(answers),
         token_findings(answers, summary),
         client_findings(run, summary),

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from radixbench.capture.model import Run
 from radixbench.findings.model import Finding
+from radixbench.findings.reuse import is_short
+from radixbench.findings.state import excess
 from radixbench.findings.words import several
 from radixbench.metrics.figure import RunSummary
 from radixbench.metrics.pressure import FULL
@@ -17,14 +19,7 @@ _PRINT_INTERVAL = 40
 
 def source_findings(run: Run, summary: RunSummary) -> Iterator[Finding]:
     """Contradictions, retractions, tiers, a restart, and what the log doesn't or can't tell."""
-    found = summary.reconciliation
-    if found is not None and found.disagreements:
-        yield Finding(
-            "sources-disagree",
-            "warning",
-            "; ".join(found.disagreements),
-            "find out which of them counts what: another client on the same server, or a server that miscounts",
-        )
+    yield from _disagreements(run, summary)
     pressure = summary.cache.pressure
     if pressure is not None and pressure.retractions:
         yield Finding(
@@ -39,6 +34,33 @@ def source_findings(run: Run, summary: RunSummary) -> Iterator[Finding]:
     if run.log is not None:
         yield from _lines(run, run.log)
         yield from _pools(run.log)
+
+
+def _disagreements(run: Run, summary: RunSummary) -> Iterator[Finding]:
+    """Contradictions; of those with the expectation that the cache's own findings tell, only that there are some."""
+    found, account = summary.reconciliation, summary.cache
+    if found is None or not found.disagreements:
+        return
+    told: set[str] = set()
+    if excess(run, summary) is not None:
+        told.update(found.beyond)
+    if account.cached_tokens is not None and is_short(account.cached_tokens, account.expected_low):
+        told.update(found.missing)
+    untold = [text for text in found.disagreements if text not in told]
+    if untold:
+        yield Finding(
+            "sources-disagree",
+            "warning",
+            "; ".join(untold),
+            "find out which of them counts what: another client on the same server, or a server that miscounts",
+        )
+    else:
+        yield Finding(
+            "sources-disagree",
+            "info",
+            "answers and token ids alone contradict each other, in what another caveat tells; whoever else counted agrees",
+            "see to that caveat",
+        )
 
 
 def _counted(counters: ServerCounters) -> Iterator[Finding]:

@@ -24,38 +24,46 @@ REACH_SHARE = 0.95
 """The share of the primed tokens that must be found."""
 
 _REMEDIES = {
-    "off-not-off": "switch the cache off by a server flag (--off-mode flag), or flush before every request",
     "cold-not-cold": "flush the cache before each run and prove it, and never send the same tokens twice",
     "not-primed": "the pool is too small for what was primed, or prefixes differ: raise --max-total-tokens",
     "not-warm": "the pool is too small for the working set, or prefixes differ: raise --max-total-tokens",
 }
 
 
+_OFF_REMEDIES = {
+    "flag": "see that the server was started without its cache, or flush before every request (--off-mode flush)",
+    "salt": "switch the cache off by a server flag (--off-mode flag), or flush before every request (--off-mode flush)",
+    "flush": "the flush doesn't empty the cache, or somebody else fills it: switch it off by a server flag (--off-mode flag)",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class StateFault:
-    """A run's cache wasn't in its declared state: a code, and why in words."""
+    """A run's cache wasn't in its declared state: a code, why in words, and what to do about it."""
 
     code: str
     text: str
-
-    @property
-    def remedy(self) -> str:
-        """What to do about it."""
-        return _REMEDIES[self.code]
+    remedy: str
 
 
 def state_fault(run: Run, summary: RunSummary) -> StateFault | None:
     """Why this run's cache state isn't the declared one, ``None`` where nothing speaks against it."""
     declared = run.protocol.declared
     if declared == "off":
-        return _fault("off-not-off", _not_off(run, summary))
-    if declared == "cold":
-        return _fault("cold-not-cold", _not_cold(run, summary))
-    return _fault(f"not-{declared}", _not_filled(run, summary))
+        code, why, remedy = (
+            "off-not-off",
+            _not_off(run, summary),
+            _OFF_REMEDIES[run.protocol.off_mode or "flag"],
+        )
+    elif declared == "cold":
+        code, why, remedy = "cold-not-cold", _not_cold(run, summary), _REMEDIES["cold-not-cold"]
+    else:
+        code, why, remedy = f"not-{declared}", _not_filled(run, summary), _REMEDIES[f"not-{declared}"]
+    return None if why is None else StateFault(code, why, remedy)
 
 
 def excess(run: Run, summary: RunSummary) -> str | None:
-    """Cached tokens above the most that an unlimited cache gives for these prompts, with what was held before."""
+    """How far hits are above the most that an unlimited cache gives for these prompts, with what was held before."""
     account = summary.cache
     if account.cached_tokens is None or run.protocol.declared == "off":
         return None
@@ -65,19 +73,11 @@ def excess(run: Run, summary: RunSummary) -> str | None:
     if account.cached_tokens <= account.expected_high + slack and account.excess <= rounding:
         return None
     most = min(account.expected_high, account.cached_tokens - account.excess)
-    return f"{account.cached_tokens:,} cached tokens where at most {most:,} are possible"
-
-
-def measured_rate(summary: RunSummary) -> str:
-    """``hit rate 97%``, or ``hits`` where there is no rate."""
-    account = summary.cache
-    if account.cached_tokens is None or not account.prompt_tokens:
-        return "hits"
-    return f"hit rate {percent(account.cached_tokens / account.prompt_tokens)}"
-
-
-def _fault(code: str, why: str | None) -> StateFault | None:
-    return None if why is None else StateFault(code, why)
+    told = f"{account.cached_tokens:,} cached tokens where at most {most:,} are possible"
+    if not account.prompt_tokens:
+        return told
+    rate, limit = (percent(tokens / account.prompt_tokens) for tokens in (account.cached_tokens, most))
+    return f"measured hit rate {rate}, above the theoretical maximum {limit}: {told}"
 
 
 def _not_off(run: Run, summary: RunSummary) -> str | None:
@@ -113,7 +113,7 @@ def _not_cold(run: Run, summary: RunSummary) -> str | None:
         return f"a probe after the flush found {probe:,} cached tokens in a run declared cold"
     over = excess(run, summary)
     if over is not None:
-        return f"measured {measured_rate(summary)} in a run declared cold: {over}"
+        return f"{over}, in a run declared cold"
     counted = counted_excess(run, summary)
     if counted is not None:
         return f"{counted}, in a run declared cold"
@@ -130,7 +130,7 @@ def _not_filled(run: Run, summary: RunSummary) -> str | None:
         return f"measured {found:,} cached tokens where {wanted:,} were put there beforehand, in a run declared {declared}"
     over = excess(run, summary) if run.prompts.held else None
     if over is not None:
-        return f"measured {measured_rate(summary)} in a run declared {declared}: {over}"
+        return f"{over}, in a run declared {declared}"
     beyond = counted_excess(run, summary) if run.prompts.held else None
     if beyond is not None:
         return f"{beyond}, in a run declared {declared}"

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from radixbench.capture.model import Run
 from radixbench.findings.model import Finding
 from radixbench.findings.words import percent
 from radixbench.metrics.figure import RunSummary, TurnAccount
+from radixbench.scenario.model import History
 
 DROP = 0.10
 _GREW = 0.10
 
 
-def turn_findings(run: Run, summary: RunSummary) -> Iterator[Finding]:
-    """What the turns' accounts say; nothing of a run without turns."""
+def turn_findings(run: Run, summary: RunSummary, history: History = "live") -> Iterator[Finding]:
+    """What the turns' accounts say; nothing of a run without turns. ``history`` is what later turns repeat."""
     turns = summary.cache.turns
     yield from dropped(turns)
-    yield from _parted(turns)
+    if history != "recorded":
+        yield from _parted(turns, history)
     yield from dead_branches(turns, usage_by_turn(run))
 
 
@@ -43,15 +45,39 @@ def dropped(turns: Sequence[TurnAccount]) -> Iterator[Finding]:
             best = one.turn, rate, expected
 
 
-def _parted(turns: Sequence[TurnAccount]) -> Iterator[Finding]:
+def recorded_findings(summaries: Iterable[RunSummary], history: History) -> Iterator[Finding]:
+    """A recorded history parts from the answers because that is what was asked for: said once, of all runs."""
+    turns = (one for summary in summaries for one in summary.cache.turns)
+    if history == "recorded" and any(one.matched < one.compared for one in turns):
+        yield Finding(
+            "history-parts",
+            "info",
+            "as declared (history: recorded), later rounds repeat answers made beforehand, not those generated here: such an"
+            " answer is computed when it is first repeated, and can only then be found",
+            "--history live measures conversations that go on from the answers given",
+        )
+
+
+def _parted(turns: Sequence[TurnAccount], history: History) -> Iterator[Finding]:
+    declared = history == "retokenized"
+    why = (
+        "; as declared (history: retokenized), answers come back as text and are encoded anew"
+        if declared
+        else ""
+    )
     for one in turns:
         if one.matched < one.compared and one.first_difference is not None:
             yield Finding(
                 "history-parts",
                 "info",
                 f"{one.compared - one.matched:,} of {one.compared:,} prompts of round {one.turn + 1} don't go on where the round"
-                f" before ended: the earliest parts at token {one.first_difference:,}",
-                "what follows that token is never found: send token ids back, or keep the template's history as it was",
+                f" before ended: the earliest parts at token {one.first_difference:,}{why}",
+                "what follows that token is never found: "
+                + (
+                    "--history live sends token ids back"
+                    if declared
+                    else "send token ids back, or keep the template's history as it was"
+                ),
             )
             return
 

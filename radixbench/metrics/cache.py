@@ -1,7 +1,8 @@
 """Cached tokens: what the server says, and what it could have said at most.
 
 Absent is unknown, not 0. A server that leaves the field out when it is 0 still names it for its hits:
-missing beside hits of the same run means 0; missing everywhere means unknown.
+missing beside hits of the same run means 0; missing everywhere means unknown, unless probes before the run
+have shown that this is how the server says 0.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ def reported_cached(answers: Answers) -> tuple[int, ...] | Absent:
     """Cached tokens of each counted request, in order."""
     if not answers.counted:
         return Absent(answers.why_none)
-    values = [request.cached_tokens for request in answers.counted]
+    omits_zero = answers.run.protocol.omits_zero
+    values = [_told(request, omits_zero=omits_zero) for request in answers.counted]
     known = [value for value in values if value is not None]
     if len(known) == len(values):
         return tuple(known)
@@ -88,13 +90,25 @@ def cache_account(answers: Answers) -> CacheAccount:
         shortfall=split(possible, room, most_in_flight(run.requests)) if told else None,
         first_arrivals=sum(one.first for _, _, one in rows),
         raced=sum(one.raced for _, _, one in rows),
-        unknown=sum(request.cached_tokens is None for request in answers.counted),
+        unknown=_unknown(answers),
         impossible=_impossible(answers, rows, page),
         upper_bound_only=room.exceeds_pool,
         excess=0 if known is None else known - counted,
         races=races(rows, tree_depths(run.prompts)),
         pressure=room,
     )
+
+
+def _told(request: RequestRecord, *, omits_zero: bool) -> int | None:
+    """Cached tokens of one answer; other counts without them are a 0 of a server that ``omits_zero``."""
+    if request.cached_tokens is None and omits_zero and request.prompt_tokens is not None:
+        return 0
+    return request.cached_tokens
+
+
+def _unknown(answers: Answers) -> int:
+    omits_zero = answers.run.protocol.omits_zero
+    return sum(_told(request, omits_zero=omits_zero) is None for request in answers.counted)
 
 
 def _impossible(answers: Answers, rows: Sequence[CountedRow], page: Tokens) -> int:

@@ -25,9 +25,10 @@ class Shortfall:
 
     The sum is exactly ``CacheAccount.sharable`` minus the cached tokens that are possible.
 
-    ``first_arrival``: nobody had sent them before. ``concurrent``: sent before, but perhaps still being computed: what
-    is missing within the range. ``page_remainder``: lost to whole pages. ``eviction``: surely cached once and
-    gone, where evidence shows that room was short. ``unexplained``: the rest, which somebody must explain.
+    ``first_arrival``: nobody had sent them before, or none but requests that failed without a token. ``concurrent``:
+    sent before, but perhaps still being computed: what is missing within the range. ``page_remainder``: lost to whole
+    pages. ``eviction``: surely cached once and gone, where evidence shows that room was short. ``unexplained``: the
+    rest, which somebody must explain.
     """
 
     first_arrival: int = 0
@@ -157,11 +158,14 @@ class Source:
 class Reconciliation:
     """Client usage, server counters, log lines and the expectation, side by side and never added up.
 
-    ``disagreements`` say in one sentence each which witnesses contradict one another, by how much.
+    ``disagreements`` say in one sentence each which witnesses contradict one another, by how much. Those of the
+    client with the expectation alone are in ``beyond`` (more than possible) or ``missing`` as well.
     """
 
     sources: tuple[Source, ...]
     disagreements: tuple[str, ...] = ()
+    beyond: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,11 +33,9 @@ def reconcile(answers: Answers, account: CacheAccount) -> Reconciliation:
     others = tuple(_others(run))
     sources = (client, *others, *_only_shown(run), _expectation(account))
     comparison = _Comparison.of(answers, account)
-    found = [
-        *comparison.client_itself(client),
-        *(text for source in others for text in comparison.against(client, source)),
-    ]
-    return Reconciliation(sources, tuple(found))
+    beyond, missing = tuple(comparison.beyond(client)), tuple(comparison.missing(client))
+    contradictions = (text for source in others for text in comparison.against(client, source))
+    return Reconciliation(sources, (*beyond, *missing, *contradictions), beyond, missing)
 
 
 def _client(answers: Answers, account: CacheAccount) -> Source:
@@ -146,20 +144,25 @@ class _Comparison:
             retractions=0 if room is None else room.retractions or 0,
         )
 
-    def client_itself(self, client: Source) -> Iterator[str]:
-        """The client's sum against what is possible and what was to be expected."""
+    def beyond(self, client: Source) -> Iterator[str]:
+        """Answers that say more than can be, and a sum above what an unlimited cache gives."""
         account = self.account
         if account.impossible:
             answers = "answer says" if account.impossible == 1 else "answers say"
-            yield (f"{account.impossible:,} {answers} more cached tokens than possible{self._retracted()}")
+            yield f"{account.impossible:,} {answers} more cached tokens than possible{self._retracted()}"
         if self.run.mode != "on" or client.cached_tokens is None or not client.prompt_tokens:
             return
-        slack = account.page_size * account.raced
-        if client.cached_tokens > account.expected_high + slack:
+        if client.cached_tokens > account.expected_high + account.page_size * account.raced:
             yield (
                 f"{CLIENT} says {_share(client.cached_tokens, client.prompt_tokens)} were cached,"
                 f" above the theoretical maximum of {_share(account.expected_high, client.prompt_tokens)}"
             )
+
+    def missing(self, client: Source) -> Iterator[str]:
+        """The client's sum below the least to be expected, and nothing was evicted."""
+        account = self.account
+        if self.run.mode != "on" or client.cached_tokens is None or not client.prompt_tokens:
+            return
         missing = 0 if account.shortfall is None else account.shortfall.unexplained
         if missing > self.pages:
             yield (

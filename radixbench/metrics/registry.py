@@ -143,7 +143,7 @@ _TABLE = (
         unit="ratio",
         better=None,
         aggregate="arithmetic",
-        formula="cached tokens / prompt tokens, each summed over the run's completed requests",
+        formula="cached tokens / prompt tokens, each summed over the run's completed requests; cached tokens above what this run can have left are in it, so that a cache that held something before shows",
         compute=cache.hit_rate,
     ),
     Metric(

@@ -11,6 +11,8 @@ requests are in flight together nobody outside the server knows who was first, s
     most      whatever order the server works in: what was sent before this request's own first token
     sharable  everything any other request of the run holds, or was held beforehand, before or after
 
+A request that was refused over HTTP left nothing anywhere. One that failed without a token otherwise was perhaps
+computed: it helps at most, and what only such ones had sent is told apart, as ``doubtful``.
 A match covers at most the prompt minus its last token, and ends at the first page that isn't there.
 """
 
@@ -29,8 +31,9 @@ from radixbench.units import Tokens
 class Reuse:
     """Tokens one request could have found cached; low ≤ high ≤ unpaged ≤ most ≤ sharable.
 
-    ``met_at`` is the node of the prompt tree in which the earlier sent part ends, and ``known`` whether the prompt
-    is in the tree at all: one that isn't may have been cached from nothing to all but its last token.
+    ``doubtful`` tokens of ``high`` had been sent by none but requests that failed without a token. ``met_at`` is the
+    node of the prompt tree in which what others had sent ends, and ``known`` whether the prompt is in the tree
+    at all: one that isn't may have been cached from nothing to all but its last token.
     """
 
     low: Tokens
@@ -40,16 +43,17 @@ class Reuse:
     sharable: Tokens
     met_at: int | None = None
     known: bool = True
+    doubtful: Tokens = 0
 
     @property
     def raced(self) -> bool:
-        """Some of it was sent earlier and perhaps not there yet."""
-        return self.known and self.low < self.high
+        """Some of it was sent earlier by a request that was answered, and perhaps not there yet."""
+        return self.known and self.low < self.high - self.doubtful
 
     @property
     def first(self) -> bool:
-        """Some of what it shares nobody had sent before."""
-        return self.known and self.unpaged < self.sharable
+        """Some of what it shares nobody had sent before, or none but requests that failed."""
+        return self.known and (self.unpaged < self.sharable or self.doubtful > 0)
 
 
 def expected_reuse(run: Run, page_size: Tokens) -> dict[int, Reuse]:
@@ -82,7 +86,7 @@ class _Play:
         """All levels of each request."""
         surely = self._surely()
         cached = CachedPrefixes(self._tree, self._depths)
-        earlier, meanwhile = self._watch(cached)
+        earlier, answered, meanwhile = self._watch(cached)
         found: dict[int, Reuse] = {}
         for place, request in enumerate(self._sent):
             prompt, _ = self._ends[place]
@@ -92,26 +96,31 @@ class _Play:
             limit = self._depths[prompt] - 1
             unpaged = min(earlier[place].tokens, limit)
             high = self._whole(unpaged)
+            low = min(surely[place], high)
             found[request.prompt] = Reuse(
-                low=min(surely[place], high),
+                low=low,
                 high=high,
                 unpaged=unpaged,
                 most=min(meanwhile[place], limit),
                 sharable=min(cached.match(prompt, leaving_out=place).tokens, limit),
-                met_at=earlier[place].node,
+                met_at=answered[place].node,
+                doubtful=high - max(low, self._whole(min(answered[place].tokens, limit))),
             )
         return found
 
-    def _watch(self, cached: CachedPrefixes) -> tuple[dict[int, Found], dict[int, Tokens]]:
-        """What each prompt meets when it is sent, and of others' tokens when its first token comes.
+    def _watch(self, cached: CachedPrefixes) -> tuple[dict[int, Found], dict[int, Found], dict[int, Tokens]]:
+        """What each prompt meets when it is sent, the same of answered requests alone, and what it meets of others'
+        tokens when its first token comes.
 
-        Everything is written when it is sent; at the end ``cached`` holds all.
+        Everything is written when it is sent; at the end ``cached`` holds all that may have been computed.
         """
         moments: list[tuple[int, int, int]] = []
         for place, request in enumerate(self._sent):
             arrived = request.end_ns if request.first_token_ns is None else request.first_token_ns
             moments += [(request.send_ns, 0, place), (max(arrived, request.send_ns), 1, place)]
+        brought = CachedPrefixes(self._tree, self._depths)
         earlier: dict[int, Found] = {}
+        answered: dict[int, Found] = {}
         meanwhile: dict[int, Tokens] = {}
         for _, arrived, place in sorted(moments):
             prompt, sequence = self._ends[place]
@@ -120,11 +129,20 @@ class _Play:
             if arrived:
                 meanwhile[place] = cached.match(prompt, leaving_out=place).tokens
                 continue
-            earlier[place] = cached.match(prompt)
-            cached.write(prompt, place)
-            if sequence is not None:
-                cached.write(sequence, place, but_last=1)
-        return earlier, meanwhile
+            earlier[place], answered[place] = cached.match(prompt), brought.match(prompt)
+            for cache in self._reached(place, cached, brought):
+                cache.write(prompt, place)
+                if sequence is not None:
+                    cache.write(sequence, place, but_last=1)
+        return earlier, answered, meanwhile
+
+    def _reached(self, place: int, cached: CachedPrefixes, brought: CachedPrefixes) -> list[CachedPrefixes]:
+        """Which of the two a request's tokens belong to."""
+        request = self._sent[place]
+        if request.turned_away:
+            return []
+        lost = request.status != "completed" and request.first_token_ns is None
+        return [cached] if lost else [cached, brought]
 
     def _surely(self) -> dict[int, Tokens]:
         """The low end by place, for prompts that are in the tree."""
@@ -161,7 +179,8 @@ class _Play:
                 found[request.prompt] = 0
                 continue
             found[request.prompt] = self._whole(min(cached.match(prompt).tokens, self._depths[prompt] - 1))
-            cached.write(prompt, 0)
+            if not request.turned_away:
+                cached.write(prompt, 0)
         return found
 
     def _whole(self, tokens: Tokens) -> Tokens:

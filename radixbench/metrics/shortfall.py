@@ -1,7 +1,8 @@
 """Where shared tokens went that weren't found cached, cause by cause, so that the causes add up.
 
-From the top: everything shared, what had been sent before, the same in whole pages, what was surely there, what
-was found. Each step down is one cause. A server may find more than a step says, since it works in its own order
+From the top: everything shared, what had been sent before, the same in whole pages, the same without what only
+failed requests had sent, what was surely there, what was found. Each step down is one cause; whoever comes after
+failed requests alone is the first to arrive. A server may find more than a step says, since it works in its own order
 (up to ``Reuse.most``); what it found is never charged again.
 """
 
@@ -21,10 +22,11 @@ def split(rows: Iterable[tuple[Tokens, Reuse]], room: Pressure, in_flight: int) 
     """The causes, summed over requests given as possible cached tokens (at most ``Reuse.most``) and expectation."""
     first = concurrent = pages = below = 0
     for cached, reuse in rows:
-        sent, whole, sure = (max(level, cached) for level in (reuse.unpaged, reuse.high, reuse.low))
-        first += reuse.sharable - sent
+        levels = (reuse.unpaged, reuse.high, reuse.high - reuse.doubtful, reuse.low)
+        sent, whole, answered, sure = (max(level, cached) for level in levels)
+        first += reuse.sharable - sent + whole - answered
         pages += sent - whole
-        concurrent += whole - sure
+        concurrent += answered - sure
         below += sure - cached
     eviction = lost_to_room(below, room, in_flight)
     return Shortfall(
@@ -56,7 +58,7 @@ def races(rows: Sequence[CountedRow], depths: Sequence[Tokens]) -> tuple[Race, .
             by_node.setdefault(row[2].met_at, []).append(row)
     found = []
     for node, racing in by_node.items():
-        known = [cached < reuse.high for _, cached, reuse in racing if cached is not None]
+        known = [cached < reuse.high - reuse.doubtful for _, cached, reuse in racing if cached is not None]
         computed = 1 + sum(known) if len(known) == len(racing) else None
         found.append(Race(depths[node], 1 + len(racing), computed))
     return tuple(sorted(found, key=lambda race: (-race.tokens, -race.requests, race.computed or 0)))

@@ -38,6 +38,7 @@ class CacheModel:
         self._device = RadixTree(settings.page_size)
         self._outer = RadixTree(settings.page_size)
         self._prewarmed = settings.prewarmed_tokens
+        self._seen: set[tuple[bytes, bytes]] = set()
         self.evicted_tokens = 0
         self.leases = 0
 
@@ -59,12 +60,13 @@ class CacheModel:
         if outer or not self._settings.outer_tier:
             self._outer.reset()
             self._prewarmed = 0
+            self._seen.clear()
         return True
 
     def find(self, prompt: bytes, namespace: bytes, *, reuse: bool) -> tuple[Node, Found]:
         """The longest cached prefix, locked, and its length by tier."""
         limit = len(prompt) // TOKEN_BYTES - 1
-        if not (self._settings.enabled and reuse) or limit < 1:
+        if not (self._settings.enabled and reuse and self._looks_for(prompt, namespace)) or limit < 1:
             return self._device.root, Found(0, 0)
         match = self._device.match_prefix(prompt, namespace, limit)
         self._device.lock(match.node)
@@ -74,6 +76,16 @@ class CacheModel:
             return match.node, Found(device, 0)
         outer = max(self._outer.match_prefix(prompt, namespace, limit).length, warm)
         return match.node, Found(device, max(outer - device, 0))
+
+    def _looks_for(self, prompt: bytes, namespace: bytes) -> bool:
+        """Whether prompts of this kind are ever found: repeats, or what isn't one."""
+        finds = self._settings.finds
+        return finds == "all" or (finds == "repeats") is ((prompt, namespace) in self._seen)
+
+    def see(self, prompt: bytes, namespace: bytes) -> None:
+        """From now on this prompt is a repeat; noted only where that matters."""
+        if self._settings.finds != "all":
+            self._seen.add((prompt, namespace))
 
     def keep(self, key: bytes, namespace: bytes, node: Node) -> Node:
         """Put the whole pages of ``key`` below the locked ``node``; returns the node to hold from now on, locked."""
@@ -126,6 +138,7 @@ class Lease:
 
     def prefilled(self) -> None:
         """The prompt is computed: others may use it."""
+        self._cache.see(self._prompt, self._namespace)
         self._node = self._cache.keep(self._prompt, self._namespace, self._node)
 
     def finish(self, answer: bytes) -> None:

@@ -24,6 +24,7 @@ CachedMode = Literal["always", "nonzero", "never"]
 CutKind = Literal["reset", "close"]
 FlushMode = Literal["honest", "lies", "unsuccessful", "absent"]
 MetricsMode = Literal["on", "absent", "frozen"]
+Finds = Literal["all", "repeats", "extensions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,9 @@ class CacheSettings:
 
     ``outer_tier`` keeps a second, unbounded copy that a plain flush spares. ``prewarmed_tokens`` of any prompt count
     as cached until the first flush that works, as if they had been sent before. Without ``honours_salt``
-    requests share prefixes whatever their ``cache_salt`` or ``extra_key``.
+    requests share prefixes whatever their ``cache_salt`` or ``extra_key``. ``finds`` of ``repeats`` finds a prompt that was
+    sent before whole and never one that goes on; ``extensions`` everything but such a repeat, as hybrid models whose
+    state is kept at other places.
     """
 
     enabled: bool = True
@@ -136,6 +139,7 @@ class CacheSettings:
     honours_salt: bool = True
     outer_tier: bool = False
     prewarmed_tokens: int = 0
+    finds: Finds = "all"
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ def main_axis(cells: Sequence[Cell]) -> Axis:
 def place(axis: Axis, cell: Cell, arm: str) -> Place:
     """The cell's place on the axis; the arms are places of their own where no axis varies."""
     if not axis.key:
-        return Place(arm, cell_title(cell))
+        return Place(arm, cell_title(cell) if cell else "")
     value = cell.get(axis.key)
     if value is None:
         return Place(cell_title(cell), "")

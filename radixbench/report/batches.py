@@ -13,7 +13,7 @@ from typing import NamedTuple
 from radixbench.capture.model import CellValue, Run
 from radixbench.records import StepRecord
 from radixbench.report import readings, text
-from radixbench.report.cells import at_cell, cell_order, cell_title
+from radixbench.report.cells import arm_at, cell_order, cell_title
 from radixbench.report.evidence import Evidence
 from radixbench.report.model import Figure, Grid, Panel, Row
 
@@ -46,7 +46,7 @@ def prefill_figure(sides: Sequence[Evidence]) -> Figure:
         return Figure("prefill", _TITLE, readings.PREFILL, (), absent=_why_no_steps(sides))
     top = float(max(bar.computed + bar.cached for _, bars in shown for bar in bars))
     panels = tuple(_panel(side, bars, top) for side, bars in shown)
-    note = f"Shown is seed {seed} {at_cell(cell)}, the seed in the middle by time to first token."
+    note = f"Shown is {arm_at(f'seed {seed}', cell)}, the seed in the middle by time to first token."
     return Figure(
         "prefill", _TITLE, readings.PREFILL, panels, _grid(sides), notes=(note, *_gaps(sides, cell, seed))
     )

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from radixbench.report import text
 from radixbench.report.cells import at_cell
+from radixbench.report.client import client_brief
 from radixbench.report.evidence import Evidence
 from radixbench.report.mode import verification, verification_tone
 from radixbench.report.model import Figure, Section, Statement
 from radixbench.report.parts import CACHED
-from radixbench.report.shortfall import CellAccount, cell_accounts
+from radixbench.report.shortfall import CellAccount, cell_accounts, efficiency_words
 from radixbench.report.words import known
 
 _MOST_CELLS = 4
@@ -25,7 +26,7 @@ def brief(
         *(_cache(side) for side in sides),
         *_reuse(sides),
         *_notes(figures),
-        *(statement for section in sections for statement in _of_section(section)),
+        *(statement for section in sections for statement in _of_section(section, sides)),
     )
 
 
@@ -46,7 +47,7 @@ def _reuse(sides: Sequence[Evidence]) -> Iterator[Statement]:
         if not told:
             continue
         shown = [
-            f"{text.percent(one.efficiency)} {at_cell(one.cell)}"
+            f"{efficiency_words(one.efficiency)} {at_cell(one.cell)}"
             for one in told[-_MOST_CELLS:]
             if one.efficiency is not None
         ]
@@ -60,7 +61,10 @@ def _lost(told: Sequence[CellAccount]) -> str:
     parts = [one.parts for one in told]
     lost = {name: sum(one[name] for one in parts) for name in parts[0] if name != CACHED}
     named = [f"{name} {text.count(tokens)}" for name, tokens in lost.items() if tokens]
-    return f"not reused, in tokens: {', '.join(named)}" if named else "everything shared was reused"
+    if named:
+        return f"not reused, in tokens: {', '.join(named)}"
+    over = any(one.efficiency is not None and one.efficiency > 1 for one in told)
+    return "the cache held more than these runs had put there" if over else "everything shared was reused"
 
 
 def _notes(figures: Sequence[Figure]) -> Iterator[Statement]:
@@ -70,15 +74,14 @@ def _notes(figures: Sequence[Figure]) -> Iterator[Statement]:
             yield from (Statement(note) for note in figure.notes[:_MOST_NOTES])
 
 
-def _of_section(section: Section) -> Iterator[Statement]:
+def _of_section(section: Section, sides: Sequence[Evidence]) -> Iterator[Statement]:
     if section.key == "failures":
         yield from section.says
     elif section.key == "client":
-        yield from (one for one in section.says if one.word != "note")
+        yield client_brief(sides)
     elif section.key == "sources":
         disputes = sum(one.word == "contradiction" for one in section.says)
-        first = section.says[0]
-        told = f"Who counted cached tokens: {text.plural(disputes, 'contradiction')}, the first: {first.text}"
-        yield Statement(told if disputes else "All who counted cached tokens agree.", first.tone)
+        told = f"Who counted cached tokens: {text.plural(disputes, 'contradiction')}, see sources-disagree."
+        yield Statement(told if disputes else "All who counted cached tokens agree.", section.says[0].tone)
     elif section.key == "corpus":
         yield from section.says[:1]

@@ -8,7 +8,9 @@ from radixbench.report import text
 
 CellKey = tuple[tuple[str, int | float | str], ...]
 
-ONLY = "the only cell"
+EVERYTHING = "all requests"
+"""What a cell without axes is called: it is the whole workload."""
+
 _FEW = 3
 
 _COUNTED = {
@@ -41,8 +43,8 @@ _ORDER = (
 
 
 def cell_title(cell: Mapping[str, int | float | str]) -> str:
-    """``4,096 shared tokens, 4 turns, concurrency 8``; a cell without axes is ``the only cell``."""
-    return ", ".join(_part(key, value) for key, value in by_axis(cell)) or ONLY
+    """``4,096 shared tokens, 4 turns, concurrency 8``; a cell without axes is ``all requests``."""
+    return ", ".join(_part(key, value) for key, value in by_axis(cell)) or EVERYTHING
 
 
 def by_axis(cell: Mapping[str, int | float | str]) -> list[tuple[str, int | float | str]]:
@@ -52,8 +54,18 @@ def by_axis(cell: Mapping[str, int | float | str]) -> list[tuple[str, int | floa
 
 
 def at_cell(cell: Mapping[str, int | float | str]) -> str:
-    """Where something is in a sentence: ``at 4,096 shared tokens``, ``in the only cell``."""
-    return f"at {cell_title(cell)}" if cell else f"in {ONLY}"
+    """Where something is in a sentence: ``at 4,096 shared tokens``, ``over all requests``."""
+    return f"at {cell_title(cell)}" if cell else f"over {EVERYTHING}"
+
+
+def arm_cell(arm: str, cell: Mapping[str, int | float | str]) -> str:
+    """``A (cache on), 4,096 shared tokens``; the arm alone where a cell has no axes."""
+    return f"{arm}, {cell_title(cell)}" if cell else arm
+
+
+def arm_at(arm: str, cell: Mapping[str, int | float | str]) -> str:
+    """``A (cache on) at 4,096 shared tokens``; the arm alone where a cell has no axes."""
+    return f"{arm} {at_cell(cell)}" if cell else arm
 
 
 def cells_title(cells: Sequence[Mapping[str, int | float | str]], every: int) -> str:

@@ -1,4 +1,4 @@
-"""Whether the client could have coloured the numbers, in a plain sentence with the readings behind it.
+"""Whether the client could have distorted the numbers, in a plain sentence with the readings behind it.
 
 What it cost in each run, and what it got wrong against a mock that knows its own write times. The judgement
 is that of the findings; here it is only told.
@@ -10,16 +10,20 @@ from collections.abc import Iterator, Sequence
 
 from radixbench.capture.model import Run
 from radixbench.findings.client import calibration_findings, client_findings
+from radixbench.findings.model import Finding
 from radixbench.records import Calibration
 from radixbench.report import text
-from radixbench.report.cells import cell_title
+from radixbench.report.cells import arm_cell, cell_title
 from radixbench.report.evidence import Evidence
 from radixbench.report.model import Grid, Section, Statement
 from radixbench.stats.quantile import quantile
 from radixbench.stats.sample import Absent, Sample
 from radixbench.units import seconds
 
-_TITLE = "Whether the client coloured the numbers"
+_TITLE = "Whether the client distorted the numbers"
+_FINE, _SUSPECT = "client: fine", "client: suspect"
+_UNTRIED = "client: not calibrated"
+_Told = tuple[str, Finding]
 _RUN_HEADER = (
     "cell",
     "arm",
@@ -53,34 +57,57 @@ def client_section(sides: Sequence[Evidence]) -> Section | None:
     if calibrated:
         rows = tuple(_calibration_row(name, one) for name, one in calibrated)
         grids.append(("Against a mock server, before the runs", Grid(_CALIBRATION_HEADER, rows)))
-    return Section("client", _TITLE, (client_verdict(sides), *_uncalibrated(calibrated)), tuple(grids))
+    return Section("client", _TITLE, (client_verdict(sides), *_late_mocks(calibrated)), tuple(grids))
 
 
 def client_verdict(sides: Sequence[Evidence]) -> Statement:
-    """The plain sentence."""
-    lag = [f"{side.arm.name}, {told}" for side in sides for told in _miscalibrated(side)]
-    marked = [told for side in sides for told in _marked_runs(side)]
-    if lag or marked:
-        runs = sum(len(side.capture.runs) for side in sides)
-        share = f" in {len(marked)} of {text.plural(runs, 'run')}, for one" if marked and not lag else ""
+    """Fine, suspect or not calibrated, with what speaks for it: the first finding in full."""
+    found = _against(sides)
+    if found is None:
+        return _cleared(sides)
+    share, (where, finding) = found
+    example = f"{share}, for one: " if share else ""
+    return Statement(f"{example}{where}: {finding.text}.", "caution", _SUSPECT)
+
+
+def client_brief(sides: Sequence[Evidence]) -> Statement:
+    """The same in short: what speaks against it stands in full among the caveats."""
+    found = _against(sides)
+    if found is None:
+        return _cleared(sides)
+    share, (where, finding) = found
+    return Statement(f"{share or where}, see {finding.code}.", "caution", _SUSPECT)
+
+
+def _cleared(sides: Sequence[Evidence]) -> Statement:
+    if not _calibrations(sides):
         return Statement(
-            f"The client could have coloured the numbers{share}: {(lag or marked)[0]}.",
+            "nothing in its runs speaks against it, but its own error was not tried against a mock server.",
             "caution",
-            "could have",
+            _UNTRIED,
         )
-    return Statement(f"The client did not colour the numbers{_because(sides)}.", "better", "did not")
+    return Statement(f"{_because(sides)}.", "better", _FINE)
 
 
-def _miscalibrated(side: Evidence) -> Iterator[str]:
-    return (finding.text for finding in calibration_findings(side.capture, side.summaries))
+def _against(sides: Sequence[Evidence]) -> tuple[str, _Told] | None:
+    """In how many runs something more than a remark speaks against the client, "" for its calibration, and the first."""
+    lag = [
+        (side.arm.name, one) for side in sides for one in calibration_findings(side.capture, side.summaries)
+    ]
+    if lag:
+        return "", lag[0]
+    marked = [told for side in sides for told in _marked_runs(side)]
+    runs = sum(len(side.capture.runs) for side in sides)
+    return (f"in {len(marked)} of {text.plural(runs, 'run')}", marked[0]) if marked else None
 
 
-def _marked_runs(side: Evidence) -> Iterator[str]:
+def _marked_runs(side: Evidence) -> Iterator[_Told]:
     """The first thing that speaks against the client, run by run."""
     for run, summary in side.pairs():
         for finding in client_findings(run, summary):
-            yield f"{side.arm.name}, {cell_title(run.cell)}, seed {run.seed}: {finding.text}"
-            break
+            if finding.severity != "info":
+                yield f"{arm_cell(side.arm.name, run.cell)}, seed {run.seed}", finding
+                break
 
 
 def _because(sides: Sequence[Evidence]) -> str:
@@ -93,17 +120,15 @@ def _because(sides: Sequence[Evidence]) -> str:
         if (figure := run.figures.get("ttft_p50")) is not None and figure.value
     ]
     if not errors or not waits:
-        return ""
+        return "nothing in its runs speaks against it"
     error, wait = seconds(max(errors)), min(waits)
     return (
-        f": against a mock it saw first tokens {text.duration(error)} late (median), "
+        f"against a mock it saw first tokens {text.duration(error)} late (median), "
         f"{text.percent(error / wait)} of the shortest median TTFT here, {text.duration(wait)}"
     )
 
 
-def _uncalibrated(calibrated: Sequence[tuple[str, Calibration]]) -> Iterator[Statement]:
-    if not calibrated:
-        yield Statement("It was not calibrated against a mock server.", "caution", "not known")
+def _late_mocks(calibrated: Sequence[tuple[str, Calibration]]) -> Iterator[Statement]:
     for name, one in calibrated:
         if one.late_p99_ns > max(one.ttft_error_p99_ns, one.lag_p99_ns):
             yield Statement(

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from radixbench.capture.model import Run
 from radixbench.records import GpuSample
 from radixbench.report import readings, text
-from radixbench.report.cells import cell_title
+from radixbench.report.cells import arm_cell
 from radixbench.report.channels import (
     CPU_CHANNELS,
     GPU_CHANNELS,
@@ -169,7 +169,7 @@ def _windows(sides: Sequence[Evidence], axis: Axis) -> Iterable[Row]:
                 "t": axis.at(side, run, run.start_ns),
                 "t2": axis.at(side, run, run.end_ns),
                 "series": side.arm.name,
-                "tip": f"{side.arm.name}, {cell_title(run.cell)}, seed {run.seed}",
+                "tip": f"{arm_cell(side.arm.name, run.cell)}, seed {run.seed}",
             }
 
 

@@ -15,7 +15,7 @@ from radixbench.compare.change import Change, Side
 from radixbench.metrics.registry import METRICS
 from radixbench.report import readings, text
 from radixbench.report.axes import ARMS, LENGTH, MAX_PANELS, TURNS, Axis, main_axis, place
-from radixbench.report.cells import CellKey, cell_key, cell_order, cell_title
+from radixbench.report.cells import CellKey, arm_cell, cell_key, cell_order, cell_title
 from radixbench.report.evidence import Evidence
 from radixbench.report.model import Figure, FigureKey, Grid, Panel, Row, Slot
 from radixbench.report.table import mean_side
@@ -126,7 +126,7 @@ def _points(words: CurveWords, axis: Axis, side: Evidence) -> list[Row]:
                 "y": _rounded(figure.value * words.scale),
                 "series": side.arm.name,
                 "facet": facet,
-                "tip": f"{side.arm.name}, {cell_title(summary.cell)}, seed {summary.seed}: {tip}",
+                "tip": f"{arm_cell(side.arm.name, summary.cell)}, seed {summary.seed}: {tip}",
             }
         )
     return rows

@@ -49,19 +49,25 @@ class Evidence:
 
     @property
     def device(self) -> str:
-        """The device the servers resolved to, or the one asked for."""
-        return " / ".join(self.identity("device")) or self.capture.scenario.model.device
+        """The device the servers resolved to; "" where servers that answered don't tell it, and before any
+        did the one asked for.
+        """
+        return " / ".join(self.identity("device")) or self._asked(self.capture.scenario.model.device)
 
     @property
     def hardware(self) -> str:
         """The device with the name of its hardware, where the server tells it."""
         names = [name for name in self.identity("device_name") if name != self.device]
-        return f"{self.device} ({' / '.join(names)})" if names else self.device
+        return f"{self.device} ({' / '.join(names)})" if names and self.device else self.device
 
     @property
     def dtype(self) -> str:
-        """The precision the servers resolved to, or the one asked for."""
-        return " / ".join(self.identity("dtype")) or self.capture.scenario.model.dtype
+        """The precision the servers resolved to, as ``device``."""
+        return " / ".join(self.identity("dtype")) or self._asked(self.capture.scenario.model.dtype)
+
+    def _asked(self, value: str) -> str:
+        """What the scenario asks for says nothing of a server that somebody else started."""
+        return value if not self.capture.runs or value != "auto" else ""
 
     @property
     def modes(self) -> list[str]:
@@ -70,7 +76,8 @@ class Evidence:
 
 
 def setting(sides: tuple[Evidence, ...]) -> str:
-    """Model and device for the end of the headline: ``tiny (random weights), cpu``."""
+    """Model and device for the end of the headline: ``tiny (random weights), cpu``; each once, and what is known."""
     models = known(f"{side.model}{' (random weights)' if side.random_weights else ''}" for side in sides)
     devices = known(side.device if side.device == "cpu" else side.hardware for side in sides)
-    return f"{' against '.join(models)}, {' against '.join(devices)}"
+    named = (" against ".join(models), " against ".join(device for device in devices if device))
+    return ", ".join(dict.fromkeys(name for name in named if name))

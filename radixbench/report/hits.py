@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from radixbench.metrics.summary import RunSummary
 from radixbench.report import readings, text
 from radixbench.report.axes import ARMS, MAX_PANELS, Axis, label, main_axis, place
-from radixbench.report.cells import cell_order, cell_title
+from radixbench.report.cells import arm_cell, cell_order, cell_title
 from radixbench.report.evidence import Evidence
 from radixbench.report.model import Figure, Grid, Panel, Row
 
@@ -71,7 +71,7 @@ def _cached_row(side: Evidence, axis: Axis, summary: RunSummary) -> Row:
         "low": low,
         "high": high,
         "series": side.arm.name,
-        "tip": f"{side.arm.name}, {cell_title(summary.cell)}, seed {summary.seed}: {_told(summary)}",
+        "tip": f"{arm_cell(side.arm.name, summary.cell)}, seed {summary.seed}: {_told(summary)}",
     }
 
 

@@ -20,6 +20,7 @@ _SECTION_TITLES: dict[SectionKey, str] = {
     "sources": "Witnesses",
     "client": "Client",
     "corpus": "Traffic",
+    "slowest": "Slowest",
 }
 
 

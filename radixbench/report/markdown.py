@@ -43,11 +43,13 @@ def _lines(view: ReportView) -> Iterator[str]:
     if view.brief:
         yield ""
         yield from (_statement(one) for one in view.brief)
-    if view.caveats:
+    if view.told or view.also:
         yield ""
         yield "**Caveats**"
         yield ""
-        yield from (_caveat(caveat) for caveat in view.caveats)
+        yield from (_caveat(caveat) for caveat in view.told)
+        if view.also:
+            yield f"- {escape(view.also)}"
     yield ""
     yield f"<sub>{_setting(view)}</sub>"
 

@@ -14,9 +14,11 @@ Tone = Literal["better", "worse", "neutral", "caution", "refused"]
 FigureKey = Literal[
     "ttft", "throughput", "levels", "cached", "shortfall", "turns", "clocks", "prefill", "timeline"
 ]
-SectionKey = Literal["failures", "sources", "client", "corpus"]
+SectionKey = Literal["failures", "sources", "client", "corpus", "slowest"]
 Slot = Literal["a", "b"]
+Short = Literal["whole", "code", ""]
 PanelKind = Literal["curve", "expected", "shortfall", "turns", "timeline", "reasons", "batches", "lines"]
+EXPLAINING = "hit_rate"
 Row: TypeAlias = dict[str, str | float | int | bool | None]
 
 
@@ -104,8 +106,8 @@ class FactorCell:
 
     @property
     def first(self) -> tuple[FactorRow, ...]:
-        """The rows of a first table: gated ones, and the hit rate, which explains them."""
-        return tuple(row for row in self.rows if row.gated or row.metric == "hit_rate")
+        """The rows of a first table, the same everywhere: gated ones, and the hit rate, which explains them."""
+        return tuple(row for row in self.rows if row.gated or row.metric == EXPLAINING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +168,11 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class CaveatView:
-    """A caveat in words. ``mark`` and ``severity`` tell how grave it is without colour."""
+    """A caveat in words. ``mark`` and ``severity`` tell how grave it is without colour.
+
+    ``short`` is how much of it the few lines of a terminal or a pull request tell: all, its code, or nothing
+    where it speaks of figures that they don't show.
+    """
 
     code: str
     severity: str
@@ -175,6 +181,7 @@ class CaveatView:
     text: str
     remedy: str
     where: str
+    short: Short = "whole"
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +269,17 @@ class ReportView:
     footer: tuple[str, ...]
     sections: tuple[Section, ...] = ()
     brief: tuple[Statement, ...] = ()
+
+    @property
+    def told(self) -> tuple[CaveatView, ...]:
+        """The caveats that short forms of a report tell whole."""
+        return tuple(caveat for caveat in self.caveats if caveat.short == "whole")
+
+    @property
+    def also(self) -> str:
+        """Those that short forms only name: ``also: clock-unknown, random-weights: see the report``; "" for none."""
+        codes = [caveat.code for caveat in self.caveats if caveat.short == "code"]
+        return f"also: {', '.join(codes)}: see the report" if codes else ""
 
     @property
     def serious(self) -> tuple[CaveatView, ...]:

@@ -69,8 +69,8 @@ LEVELS = (
 SHORTFALL = (
     (
         "A bar is all that the prompts of a cell share with each other, over all seeds: what was found cached, then what "
-        "was not, by cause. First arrival: nobody had sent it before. Concurrent first arrival: sent before, "
-        "but perhaps still being computed. Page remainder: lost to whole pages."
+        "was not, by cause. First arrival: nobody had sent it before, or none but requests that failed. Concurrent "
+        "first arrival: sent before, but perhaps still being computed. Page remainder: lost to whole pages."
     ),
     (
         "First arrivals are the price of a cold cache, and no fault. Eviction says that the pool was too small. "
@@ -82,15 +82,16 @@ SHORTFALL = (
 TURNS = (
     (
         "Each turn's prompt is the whole conversation so far: the first turn can reuse the shared prefix at most, "
-        "later turns nearly all, even where conversations share nothing. A mark is one seed, cached over prompt tokens of that turn; the bar is what a cache "
-        "without limits would reach. A dashed line is the level of a cache that keeps prompts and "
-        "forgets answers."
+        "later turns also what the turn before left, as far as they repeat it token by token. A mark is one seed, "
+        "cached over prompt tokens of that turn; the bar is what a cache without limits would reach."
     ),
     (
         "A mark that falls below its bar in late turns points to eviction: the conversation left the pool "
         "before its next turn came."
     ),
 )
+
+TURNS_PROMPT_ONLY = "A dashed line is the level of a cache that keeps prompts and forgets answers."
 
 CLOCKS = (
     (

@@ -14,13 +14,15 @@ from radixbench.report.model import Chip, PairRow, Tone
 from radixbench.report.words import known
 from radixbench.report.workload import workload_words
 
+_UNTOLD = "unknown, the server doesn't tell"
+
 
 def chips(sides: Sequence[Evidence]) -> tuple[Chip, ...]:
     """The facts a reader checks before believing the headline."""
     return (
         _fact("Model", sides, lambda s: f"{s.model}{' (random weights)' if s.random_weights else ''}"),
-        _fact("Device", sides, lambda s: s.hardware),
-        _fact("Precision", sides, lambda s: s.dtype),
+        _fact("Device", sides, lambda s: s.hardware or _UNTOLD),
+        _fact("Precision", sides, lambda s: s.dtype or _UNTOLD),
         _fact("Engine", sides, _engine),
         _fact("Workload", sides, lambda s: workload_words(s.capture)),
         _fact("Seeds", sides, _seeds),

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from radixbench.metrics.figure import CacheAccount, Shortfall
 from radixbench.report import readings, text
-from radixbench.report.cells import at_cell, cell_title
+from radixbench.report.cells import arm_at, arm_cell, cell_title
 from radixbench.report.evidence import Evidence
 from radixbench.report.model import Figure, Grid, Panel, Row
 from radixbench.report.parts import CACHED, CONCURRENT, EVICTION, FIRST, PAGES, PARTS, UNEXPLAINED
@@ -60,7 +60,14 @@ class CellAccount(NamedTuple):
     @property
     def name(self) -> str:
         """``A (cache on), 4,096 shared tokens``."""
-        return f"{self.side.arm.name}, {cell_title(self.cell)}"
+        return arm_cell(self.side.arm.name, self.cell)
+
+
+def efficiency_words(efficiency: float) -> str:
+    """``93.1 %``; above 100 % there is no efficiency to speak of, for hits came from before the run."""
+    if efficiency <= 1:
+        return text.percent(efficiency)
+    return f"above the maximum ({text.factor(efficiency).value} of it)"
 
 
 def cell_accounts(sides: Sequence[Evidence]) -> list[CellAccount]:
@@ -153,7 +160,7 @@ def _grid_row(one: CellAccount) -> tuple[str, ...]:
     return (
         cell_title(one.cell),
         one.side.arm.name,
-        text.MISSING if one.efficiency is None else text.percent(one.efficiency),
+        text.MISSING if one.efficiency is None else efficiency_words(one.efficiency),
         text.count(parts[CACHED]) if told else text.MISSING,
         expected if told else text.MISSING,
         text.count(sum(parts.values())) if told else text.MISSING,
@@ -169,7 +176,7 @@ def _sum(one: CellAccount, name: str) -> str:
 
 def _notes(cells: Sequence[CellAccount]) -> Iterator[str]:
     for one in cells:
-        where = f"{one.side.arm.name} {at_cell(one.cell)}"
+        where = arm_at(one.side.arm.name, one.cell)
         yield from _room(one, where)
         yield from _races(one, where)
         unknown = sum(account.unknown for account in one.accounts)

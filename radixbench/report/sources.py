@@ -13,7 +13,7 @@ from radixbench.metrics.reconcile import COUNTERS, EXPECTATION
 from radixbench.metrics.summary import RunSummary
 from radixbench.report import text
 from radixbench.report.alike import drawn_together
-from radixbench.report.cells import cell_title
+from radixbench.report.cells import arm_cell, cell_title
 from radixbench.report.evidence import Evidence
 from radixbench.report.hits import between, expects, ordered
 from radixbench.report.model import Grid, Section, Statement
@@ -21,6 +21,7 @@ from radixbench.report.model import Grid, Section, Statement
 _SHOWN = 12
 _TIER = f"{COUNTERS}, "
 _TITLE = "Who counted what"
+_TOO_MANY = ("above the theoretical maximum", "more cached tokens than possible")
 _AGREE = (
     "All who counted agree, as far as what each covers, whole pages and repeated prefills explain: "
     "the figures lie side by side and are not added up."
@@ -57,8 +58,14 @@ def disagreements(sides: Sequence[Evidence]) -> list[str]:
     ]
 
 
+def only_above_maximum(sides: Sequence[Evidence]) -> bool:
+    """Whether all that anybody contradicts are the answers themselves, which tell of more than is possible."""
+    disputes = disagreements(sides)
+    return bool(disputes) and all(any(words in one for words in _TOO_MANY) for one in disputes)
+
+
 def _name(side: Evidence, run: RunSummary) -> str:
-    return f"{side.arm.name}, {cell_title(run.cell)}, seed {run.seed}"
+    return f"{arm_cell(side.arm.name, run.cell)}, seed {run.seed}"
 
 
 def _witnesses(run: RunSummary) -> tuple[Source, ...]:

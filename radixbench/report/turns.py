@@ -13,7 +13,7 @@ from typing import Literal
 from radixbench.metrics.figure import TurnAccount
 from radixbench.metrics.summary import RunSummary
 from radixbench.report import readings, text
-from radixbench.report.cells import CellKey, at_cell, cell_key, cell_title
+from radixbench.report.cells import CellKey, arm_at, arm_cell, cell_key, cell_title
 from radixbench.report.evidence import Evidence
 from radixbench.report.hits import between, expects, ordered
 from radixbench.report.model import Figure, Grid, Panel, Row
@@ -24,6 +24,12 @@ _LEVELS: tuple[Literal["prompt and answer", "prompt only", "neither"], ...] = (
     "prompt only",
     "neither",
 )
+
+_PARTED = "the text sent back isn't the tokens that were generated"
+_WHY_PARTED = {
+    "recorded": "as declared, since the answers were recorded before; --history live measures the server's own",
+    "retokenized": "as declared, since answers go back as text; --history live sends the tokens themselves",
+}
 
 
 def turns_figure(sides: Sequence[Evidence]) -> Figure | None:
@@ -36,8 +42,10 @@ def turns_figure(sides: Sequence[Evidence]) -> Figure | None:
     ]
     if not panels:
         return None
-    notes = tuple(note for side in sides for note in _notes(side))
-    return Figure("turns", _TITLE, readings.TURNS, tuple(panels), _grid(sides), notes=notes)
+    dashed = (readings.TURNS_PROMPT_ONLY,) if any(panel.marks for panel in panels) else ()
+    reading = (*readings.TURNS[:1], *dashed, *readings.TURNS[1:])
+    notes = (*(note for side in sides for note in _met_notes(side)), *_parted_notes(sides))
+    return Figure("turns", _TITLE, reading, tuple(panels), _grid(sides), notes=notes)
 
 
 def _has_turns(summary: RunSummary) -> bool:
@@ -49,7 +57,7 @@ def _panel(side: Evidence, place: int, runs: Sequence[RunSummary]) -> Panel | No
     rows = [row for one in shown for turn in one.cache.turns if (row := _row(side, one, turn)) is not None]
     if not rows:
         return None
-    title = f"{side.arm.name}, {cell_title(runs[0].cell)}"
+    title = arm_cell(side.arm.name, runs[0].cell)
     first, last = rows[0], rows[-1]
     return Panel(
         key=f"turns-{side.arm.slot}-{place}",
@@ -145,17 +153,32 @@ def _history(one: TurnAccount) -> tuple[str, str]:
     return f"{text.count(one.matched)} of {text.count(one.compared)}", first
 
 
-def _notes(side: Evidence) -> Iterator[str]:
+def _by_cell(side: Evidence) -> list[list[RunSummary]]:
+    """The runs with turns, cell by cell."""
     cells: dict[CellKey, list[RunSummary]] = {}
     for summary in ordered(side):
         if _has_turns(summary):
             cells.setdefault(cell_key(summary.cell), []).append(summary)
-    for runs in cells.values():
-        where = f"{side.arm.name} {at_cell(runs[0].cell)}"
-        turns = [one for run in runs for one in run.cache.turns]
+    return list(cells.values())
+
+
+def _met_notes(side: Evidence) -> Iterator[str]:
+    for runs in _by_cell(side):
         if expects(runs[0]):
-            yield from _met(where, turns)
-        yield from _parted(where, turns)
+            where = arm_at(side.arm.name, runs[0].cell)
+            yield from _met(where, [one for run in runs for one in run.cache.turns])
+
+
+def _parted_notes(sides: Sequence[Evidence]) -> Iterator[str]:
+    """Where histories part: what the arms have in common is said once."""
+    told: dict[tuple[CellKey, str], list[str]] = {}
+    for side in sides:
+        for runs in _by_cell(side):
+            turns = [one for run in runs for one in run.cache.turns]
+            for note in _parted(side.capture.scenario.workload.history, turns):
+                told.setdefault((cell_key(runs[0].cell), note), []).append(side.arm.name)
+    for (cell, note), arms in told.items():
+        yield f"{arm_at(text.several(arms), dict(cell))}: {note}"
 
 
 def _met(where: str, turns: Sequence[TurnAccount]) -> Iterator[str]:
@@ -171,15 +194,15 @@ def _met(where: str, turns: Sequence[TurnAccount]) -> Iterator[str]:
     )
 
 
-def _parted(where: str, turns: Sequence[TurnAccount]) -> Iterator[str]:
-    """Where prompts stop matching what was said before."""
+def _parted(history: str, turns: Sequence[TurnAccount]) -> Iterator[str]:
+    """Where prompts stop matching what was said before, in the light of what the workload declares."""
     compared, matched = sum(one.compared for one in turns), sum(one.matched for one in turns)
     firsts = [one for one in turns if one.first_difference is not None]
     if not firsts:
         return
     earliest = min(firsts, key=lambda one: one.first_difference or 0)
     yield (
-        f"{where}: history stops matching in {text.count(compared - matched)} of "
+        f"history stops matching in {text.count(compared - matched)} of "
         f"{text.plural(compared, 'later prompt')}, first at token {text.count(earliest.first_difference)} "
-        f"(turn {earliest.turn + 1}): the text sent back isn't the tokens that were generated."
+        f"(turn {earliest.turn + 1}): {_WHY_PARTED.get(history, _PARTED)}."
     )

@@ -27,6 +27,8 @@ def comparison_headline(
     comparison: Comparison, setting: str, gate: Sequence[str] = HEADLINE_METRICS
 ) -> Headline:
     """The headline of a comparison; ``setting`` names model and device for its end."""
+    if not (comparison.a.runs or comparison.b.runs):
+        return Headline("Nothing was measured: neither capture holds a run.", (), "refused", "Empty")
     if not comparison.eligible:
         return _refusal(comparison)
     gated = [change for change in comparison.changes if change.metric in gate]

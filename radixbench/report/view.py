@@ -11,13 +11,13 @@ from pathlib import Path
 
 from radixbench import __version__
 from radixbench.capture.model import Capture
-from radixbench.compare.change import ArmSummary, Caveat, Change, Comparison
+from radixbench.compare.change import ArmSummary, Caveat, Comparison
 from radixbench.metrics.registry import METRICS
 from radixbench.metrics.summary import RunSummary, summarise
 from radixbench.report import text
 from radixbench.report.batches import prefill_figure
 from radixbench.report.brief import brief
-from radixbench.report.cells import cell_title
+from radixbench.report.caveats import caveat_views
 from radixbench.report.client import client_section
 from radixbench.report.clocks import clocks_figure
 from radixbench.report.corpus import corpus_section
@@ -27,15 +27,16 @@ from radixbench.report.failures import failures_section
 from radixbench.report.hits import cached_figure
 from radixbench.report.levels import levels_figure
 from radixbench.report.mode import cache_words
-from radixbench.report.model import Arm, CaveatView, Figure, GlossaryRow, ReportView, Section
+from radixbench.report.model import Arm, Figure, GlossaryRow, ReportView, Section
 from radixbench.report.protocol import protocol_rows, run_order
 from radixbench.report.setting import chips, differences, environment
 from radixbench.report.shortfall import shortfall_figure
+from radixbench.report.slowest import slowest_section
 from radixbench.report.sources import sources_section
 from radixbench.report.table import factor_cells, single_cells
 from radixbench.report.turns import turns_figure
 from radixbench.report.verdict import comparison_headline, single_headline
-from radixbench.report.words import HEADLINE_METRICS, SEVERITY_MARKS, SEVERITY_ORDER, SEVERITY_TONES
+from radixbench.report.words import HEADLINE_METRICS
 
 __all__ = ["ReportView", "build_single_view", "build_view"]
 
@@ -68,7 +69,7 @@ def build_view(
         arms=tuple(side.arm for side in sides),
         cells=factor_cells(comparison, gate),
         figures=figures,
-        caveats=_caveats(comparison.caveats, comparison.changes),
+        caveats=caveat_views(comparison.caveats, comparison.changes, sides, gate),
         differences=differences(comparison),
         environment=environment(sides),
         protocol=protocol_rows(sides),
@@ -104,7 +105,7 @@ def build_single_view(
         arms=(arm,),
         cells=single_cells(sides[0], gate),
         figures=figures,
-        caveats=_caveats(caveats, ()),
+        caveats=caveat_views(caveats, (), sides, gate),
         differences=(),
         environment=environment(sides),
         protocol=protocol_rows(sides),
@@ -159,36 +160,10 @@ def _sections(sides: Sequence[Evidence]) -> tuple[Section, ...]:
         failures_section(sides),
         sources_section(sides),
         client_section(sides),
+        slowest_section(sides),
         corpus_section(sides),
     )
     return tuple(section for section in found if section is not None)
-
-
-def _caveats(caveats: Sequence[Caveat], changes: Sequence[Change]) -> tuple[CaveatView, ...]:
-    """Gravest first, each with the cells whose rows carry it."""
-    ordered = sorted(caveats, key=lambda caveat: SEVERITY_ORDER.index(caveat.severity))
-    return tuple(
-        CaveatView(
-            code=caveat.code,
-            severity=caveat.severity,
-            mark=SEVERITY_MARKS[caveat.severity],
-            tone=SEVERITY_TONES[caveat.severity],
-            text=caveat.text,
-            remedy=caveat.remedy,
-            where=_where(caveat.code, changes),
-        )
-        for caveat in ordered
-    )
-
-
-def _where(code: str, changes: Sequence[Change]) -> str:
-    marked = {cell_title(change.cell) for change in changes if code in change.caveats}
-    everywhere = {cell_title(change.cell) for change in changes}
-    if not marked:
-        return ""
-    if marked == everywhere:
-        return "all cells"
-    return "; ".join(dict.fromkeys(cell_title(c.cell) for c in changes if cell_title(c.cell) in marked))
 
 
 def _glossary() -> tuple[GlossaryRow, ...]:

@@ -6,10 +6,12 @@ A size that is an axis of the sweep is told with all its values.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 
 from radixbench.capture.model import Capture
 from radixbench.report import text
 from radixbench.report.cells import shown_value
+from radixbench.report.corpus import corpus_name
 from radixbench.scenario.model import LoadSpec, Scenario
 
 _FILE_KINDS = frozenset({"conversations", "trace"})
@@ -32,7 +34,10 @@ def workload_words(capture: Capture) -> str:
 def _of_file(capture: Capture) -> Iterator[str]:
     spec = capture.scenario.workload
     corpus = next((run.corpus for run in capture.runs if run.corpus is not None), None)
-    yield corpus.name if corpus is not None else spec.file or spec.dataset or "no file"
+    if corpus is not None:
+        yield corpus_name(capture, corpus)
+    else:
+        yield PurePath(spec.file).name if spec.file else spec.dataset or "no file"
     if spec.limit is not None:
         yield f"at most {text.count(spec.limit)} items"
     if spec.output_len is not None:

@@ -101,6 +101,7 @@ FLAGS: Mapping[str, Flag] = {
     ),
     **_keys("workload", "zipf_exponent", "temperature", read=_float),
     **_keys("workload", "distribution", "history", "document_order", "file", "dataset", "split", "format"),
+    **_keys("workload", "same_prefix"),
     "max_concurrency": Flag(("load", "max_concurrency"), _ints("1,8")),
     "request_rate": Flag(("load", "request_rate"), _floats),
     "duration": Flag(("load", "duration_s"), _seconds),

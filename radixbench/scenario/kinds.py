@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from radixbench.scenario.model import CorpusFormat, Scenario, WorkloadKind, WorkloadSpec
 from radixbench.scenario.problem import Problem
 
-_PROMPTS = frozenset({"groups", "prompts_per_group", "question_len", "output_len", "temperature"})
+_ALL = frozenset({"temperature", "same_prefix"})
+_PROMPTS = _ALL | {"groups", "prompts_per_group", "question_len", "output_len"}
 _SHARED = _PROMPTS | {"shared", "distribution", "zipf_exponent"}
-_FILE = frozenset({"file", "format", "limit"})
+_FILE = _ALL | {"file", "format", "limit"}
 
 READS: Mapping[WorkloadKind, frozenset[str]] = {
     "shared-prefix": _SHARED,
@@ -20,9 +21,8 @@ READS: Mapping[WorkloadKind, frozenset[str]] = {
     "agent": _SHARED | {"turns", "history", "think_time_s", "tools_len", "tool_result_len"},
     "tree": _SHARED | {"depth", "fanout"},
     "unique": _PROMPTS,
-    "conversations": frozenset({"history", "output_len", "think_time_s", "temperature", "dataset", "split"})
-    | _FILE,
-    "trace": frozenset({"block_size", "temperature"}) | _FILE,
+    "conversations": _FILE | {"history", "output_len", "think_time_s", "dataset", "split"},
+    "trace": _FILE | {"block_size"},
 }
 """The keys of ``workload`` besides ``kind``, by the kinds that read them."""
 

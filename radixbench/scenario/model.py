@@ -64,6 +64,8 @@ class WorkloadSpec:
     ``history`` is what later turns repeat of earlier answers: the token ids the server gave (``live``), answers
     made up or recorded beforehand (``recorded``), or its text encoded anew, as chat clients do
     (``retokenized``). ``think_time_s`` passes between an answer and the next turn.
+    ``same_prefix`` draws token ids without regard to the scenario's name: every scenario with it begins its prompts
+    alike, cell by cell and seed by seed. Without it no two scenarios share a page.
     few-shot: ``examples`` of ``example_len`` follow the shared instruction. rag: ``documents`` in a group's store,
     ``documents_per_prompt`` of ``document_len`` in each prompt, in the store's order or scrambled, after a system
     prompt of ``shared`` and tool definitions of ``tools_len``. agent: each turn after the first brings a tool
@@ -84,6 +86,7 @@ class WorkloadSpec:
     history: History = "live"
     think_time_s: float = 0.0
     temperature: float | None = None
+    same_prefix: bool = False
     examples: int | None = None
     example_len: int | None = None
     documents: int | None = None
@@ -129,7 +132,8 @@ class TargetSpec:
     """Which server. Without ``base_url`` the bundled engine is started, a server for each cache mode.
 
     ``base_url`` names one that runs already; ``off_base_url`` a second one of the same model without its cache, for
-    ``off_mode: flag``. ``engine`` says how it is flushed and salted. ``tokenizer`` (a name as for ``model``) makes text
+    ``off_mode: flag``. ``engine`` says how it is flushed and salted; ``bundled`` with a ``base_url`` leaves that to what the
+    server says it is. ``tokenizer`` (a name as for ``model``) makes text
     and token ids of it where it doesn't tell its vocabulary; ``server_log`` is a file the server logs to.
     """
 

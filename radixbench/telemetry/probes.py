@@ -17,6 +17,7 @@ from radixbench.records import DeviceInfo, GpuSample
 from radixbench.telemetry.lost import ProbeLostError, ProbeUnavailableError
 from radixbench.telemetry.nvml import NvmlProbe, load_binding
 from radixbench.telemetry.readings import Nvml
+from radixbench.units import Seconds
 
 
 class Probe(Protocol):
@@ -75,6 +76,38 @@ class CpuProbe:
 
     def close(self) -> None:
         """Nothing is held."""
+
+
+@dataclass(frozen=True, slots=True)
+class Company:
+    """What the cores of this process do besides: ``others`` cores' worth of other processes' work, for a moment.
+
+    ``load_average`` is the machine's over the last minute, what waits for a core included; ``None`` where there is none.
+    """
+
+    cores: int
+    others: float
+    load_average: float | None
+
+
+def look_at_company(window_s: Seconds = 0.5) -> Company:
+    """Watch the cores this process may use for ``window_s``; its own work isn't counted, its children's is."""
+    mine = _cpu_s()
+    busy = psutil.cpu_percent(interval=window_s, percpu=True)
+    mine = _cpu_s() - mine
+    allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(len(busy))
+    ours = [share for core, share in enumerate(busy) if core in allowed] or busy
+    try:
+        load_average = psutil.getloadavg()[0]
+    except (OSError, AttributeError):  # a system that keeps none
+        load_average = None
+    return Company(len(ours), max(0.0, sum(ours) / 100 - mine / window_s), load_average)
+
+
+def _cpu_s() -> Seconds:
+    """Processor time of this process so far."""
+    times = os.times()
+    return times.user + times.system
 
 
 def _cpu_mhz() -> float | None:

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from radixbench import __version__
 from radixbench.bench.progress import Progress
+from radixbench.bench.target import BundledServer
+from radixbench.bench.tracker import Tracker
 from radixbench.capture.store import load, save
-from radixbench.errors import IncompleteError, UsageError
+from radixbench.errors import IncompleteError, InterruptedRunError, UsageError
 from radixbench.scenario.model import GridSpec, LoadSpec, TargetSpec
 from tests.bench.sweeping import SMALL, check, only_run, scenario_for, sweep
 from tests.mock.start import mock_process
@@ -108,17 +111,47 @@ def test_a_server_that_refuses_everything_is_given_up(tmp_path: Path) -> None:
 
 
 def test_a_server_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No server answers: one line, before anything is written."""
+    """No server answers: that it is waited for is told at once, then one line, and not even a folder stays."""
     monkeypatch.setattr("radixbench.bench.fleet._FOREIGN_TIMEOUT_S", 0.2)
+    notes: list[Progress] = []
     with pytest.raises(IncompleteError, match="no server was ready"):
-        sweep(scenario_for("http://127.0.0.1:9"), tmp_path)
-    assert not list(tmp_path.glob("*.json"))
+        sweep(scenario_for("http://127.0.0.1:9"), tmp_path / "captures" / "pair", on_progress=notes.append)
+    assert "waiting for http://127.0.0.1:9 (connection refused by 127.0.0.1:9), 0 s more" in notes[1].text
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_server_whose_settings_are_not_ours_is_not_swept_over_them(honest: str, tmp_path: Path) -> None:
     """An axis of server settings needs servers that can be restarted."""
     with pytest.raises(UsageError, match="isn't ours to set"):
         sweep(scenario_for(honest, grid=GridSpec(page_size=(1, 16))), tmp_path)
+
+
+def test_without_an_engine_the_server_is_treated_as_who_it_is(honest: str, tmp_path: Path) -> None:
+    """The recorded engine is the one its metrics show, not ``other``, and a line says why."""
+    notes: list[Progress] = []
+    scenario = scenario_for(honest, target=TargetSpec(base_url=honest), modes=("on",))
+    run = only_run(sweep(scenario, tmp_path, on_progress=notes.append))
+    assert run.server.engine == "sglang"
+    assert run.protocol.flush_tiers == ("device", "host")
+    assert any("looks like SGLang" in note.text and "treated as engine sglang" in note.text for note in notes)
+
+
+def test_our_own_server_is_known_as_such(tmp_path: Path) -> None:
+    """One that runs already is no other than one we start; called SGLang it is refused, with both names."""
+    server = BundledServer(scenario_for(), "on", tmp_path / "server.log", ("--runner", "fake"))
+    server.start()
+    try:
+        target = TargetSpec(base_url=server.base_url)
+        run = only_run(sweep(scenario_for(server.base_url, target=target, modes=("on",)), tmp_path))
+        assert (run.server.engine, run.server.version, run.server.pid) == ("bundled", __version__, None)
+        assert run.protocol.verified is True
+        with pytest.raises(
+            UsageError, match="says on /server_info that it is radixbench, and --engine says SGLang"
+        ):
+            sweep(scenario_for(server.base_url), tmp_path / "pair")
+    finally:
+        server.stop()
+    assert not (tmp_path / "pair").exists()
 
 
 def test_an_arm_without_a_cache_by_flag_needs_its_own_server(honest: str, tmp_path: Path) -> None:
@@ -165,14 +198,53 @@ def test_resuming_another_scenario_is_refused_by_its_difference(honest: str, tmp
     assert (tmp_path / "on.json").read_bytes() == before
 
 
-def test_a_run_that_can_not_end_in_time_is_not_started(honest: str, tmp_path: Path) -> None:
+def test_a_run_that_can_not_end_in_time_is_not_started(
+    honest: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """After the time is up the sweep stops between runs, says how to go on, and does."""
     scenario = scenario_for(honest, seeds=2)
-    outcome = sweep(scenario, tmp_path, max_time_s=1e-9)
+    monkeypatch.setattr(Tracker, "expected_s", lambda self, plan: 1e9 if plan.order else None)
+    outcome = sweep(scenario, tmp_path, max_time_s=1e6)
     assert isinstance(outcome.error, IncompleteError)
-    assert "--resume" in str(outcome.error)
-    assert not any(capture.runs for capture in outcome.captures.values())
+    assert "1 of 4 runs are measured, the next takes about 1000000000.0 s" in outcome.error.message
+    assert outcome.error.remedy == f"go on with: radixbench sweep --resume --out {tmp_path}"
+    assert sum(len(load(path).runs) for path in outcome.paths.values()) == 1
+    monkeypatch.undo()
+    monkeypatch.setenv("RADIXBENCH_CACHE", str(tmp_path / "cache"))
     assert sweep(scenario, tmp_path, resume=True).error is None
+
+
+def test_time_that_is_up_before_the_first_run_leaves_nothing(honest: str, tmp_path: Path) -> None:
+    """Nothing was measured: one line says what used the time up, and no empty capture is left to be compared."""
+    with pytest.raises(IncompleteError, match=r"nothing was measured: --max-time 1e-09 s was up") as caught:
+        sweep(scenario_for(honest), tmp_path / "pair", max_time_s=1e-9)
+    assert "servers and calibration count" in caught.value.message
+    assert caught.value.remedy == "allow more time"
+    assert not (tmp_path / "pair").exists()
+
+
+def test_a_stop_before_the_first_run_leaves_nothing(honest: str, tmp_path: Path) -> None:
+    """Who stops while the server is still prepared finds no captures of nothing."""
+    stopped: list[str] = []
+    with pytest.raises(InterruptedRunError, match="before the first of 2 runs was measured"):
+        sweep(
+            scenario_for(honest),
+            tmp_path / "pair",
+            should_stop=lambda: bool(stopped),
+            on_progress=lambda event: stopped.append(event.stage) if event.stage == "warm-up" else None,
+        )
+    assert not (tmp_path / "pair").exists()
+
+
+def test_a_cut_resumption_keeps_what_was_measured_before(honest: str, tmp_path: Path) -> None:
+    """Captures with runs are never taken away, whatever the second part comes to."""
+    scenario = scenario_for(honest, seeds=2)
+    whole = sweep(scenario, tmp_path)
+    save(replace(load(whole.paths["on"]), runs=load(whole.paths["on"]).runs[:1]), whole.paths["on"])
+    outcome = sweep(scenario, tmp_path, resume=True, max_time_s=1e-9)
+    assert isinstance(outcome.error, IncompleteError)
+    assert "3 of 4 runs are measured" in outcome.error.message
+    assert len(load(whole.paths["off"]).runs) == 2
 
 
 def test_a_stop_between_runs_is_kept(honest: str, tmp_path: Path) -> None:
@@ -190,6 +262,9 @@ def test_a_stop_between_runs_is_kept(honest: str, tmp_path: Path) -> None:
     )
     assert outcome.error is not None
     assert outcome.error.exit_code == 130
+    assert outcome.error.remedy == (
+        f"what was measured is in {tmp_path}; go on with: radixbench sweep --resume --out {tmp_path}"
+    )
     assert all(load(path).interrupted for path in outcome.paths.values())
     assert len(load(outcome.paths["on"]).runs) == 1
 

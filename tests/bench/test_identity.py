@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from radixbench.bench.identity import ServerFacts, check_fits, read_facts
+from radixbench.bench.maker import Maker
 from radixbench.client.http import ServerClient
 from radixbench.errors import IncompleteError, UsageError
 from radixbench.mock.settings import CacheSettings, MockSettings
@@ -33,16 +34,22 @@ SGLANG = {
         "mem_fraction_static": 0.8,
         "internal_states": [{"memory_usage": {"token_capacity": 5000}}],
     },
-    "/v1/models": {"data": [{"id": "model", "max_model_len": 4096}]},
+    "/v1/models": {"data": [{"id": "model", "max_model_len": 4096, "owned_by": "sglang"}]},
 }
 VLLM = {
-    "/v1/models": {"data": [{"id": "model", "max_model_len": 2048}]},
+    "/v1/models": {"data": [{"id": "model", "max_model_len": 2048, "owned_by": "vllm"}]},
     "/version": {"version": "0.32.0"},
     "/metrics": '# TYPE vllm:cache_config_info gauge\nvllm:cache_config_info{block_size="16",num_gpu_blocks="100"} 1.0\n',
 }
 LLAMACPP = {
     "/v1/models": {
-        "data": [{"id": "model.gguf", "meta": {"n_vocab": 32_000, "n_ctx": 2048, "n_ctx_train": 4096}}]
+        "data": [
+            {
+                "id": "model.gguf",
+                "owned_by": "llamacpp",
+                "meta": {"n_vocab": 32_000, "n_ctx": 2048, "n_ctx_train": 4096},
+            }
+        ]
     },
     "/props": {"build_info": "b9999-abc"},
 }
@@ -83,6 +90,7 @@ async def test_a_mimic_of_ours_tells_everything() -> None:
     assert (facts.vocab_size, facts.page_size, facts.context_len) == (8192, 16, 1000)
     assert facts.special_token_ids
     assert facts.notes == ()
+    assert facts.maker == Maker("sglang", "SGLang", "/metrics", firm=False)
 
 
 async def test_sglang_with_a_tokenizer() -> None:
@@ -152,6 +160,14 @@ async def test_what_names_no_model_is_no_server_to_measure(pages: Mapping[str, A
     """Any other web server is refused by its address."""
     with pytest.raises(IncompleteError, match="names no model"):
         await facts_of(pages)
+
+
+@pytest.mark.parametrize(("pages", "engine"), [(SGLANG, "sglang"), (VLLM, "vllm"), (LLAMACPP, "llamacpp")])
+async def test_servers_are_known_by_their_own_word(pages: Mapping[str, Any], engine: str) -> None:
+    """Each names itself as the owner of its model."""
+    found = (await facts_of(pages)).maker
+    assert found is not None
+    assert (found.engine, found.firm) == (engine, True)
 
 
 async def test_another_start_of_a_server_is_another_server() -> None:

@@ -25,7 +25,9 @@ def test_a_proved_flush_keeps_both_numbers() -> None:
     """What was sent before a flush is still known, and known to be dropped; sent again it is there again."""
     book = Ledger(16)
     book.note([A, B])
+    assert not book.ever_flushed
     book.flushed()
+    assert book.ever_flushed
     assert book.repeats([A, B]) == Repeats(ever=2, unflushed=0)
     book.note([A])
     assert book.repeats([A, B]) == Repeats(ever=2, unflushed=1)

@@ -55,6 +55,18 @@ def test_both_arms_ask_the_same_and_no_two_cells_or_seeds_do(kind: str) -> None:
             seen |= firsts(workload)
 
 
+@pytest.mark.parametrize("kind", ["shared-prefix", "unique"])
+def test_two_scenarios_share_pages_only_when_asked_to(kind: str) -> None:
+    """The same seed under another name is other prompts; with one prefix for all it is the same ones."""
+    sizes = {} if kind == "unique" else {"shared": (16,)}
+    for same in (False, True):
+        here = scenario_of(kind=kind, groups=2, prompts_per_group=2, same_prefix=same, **sizes)
+        plan = schedule(here)[0]
+        one, other = (asked(Traffic(replace(here, name=name), None), plan) for name in ("chat", "chat-long"))
+        assert (one.digest == other.digest) is same
+        assert (firsts(one) == firsts(other)) is same
+
+
 def test_an_axis_of_the_grid_reaches_the_workload() -> None:
     """A cell's own lengths are those of its prompts."""
     scenario = replace(

@@ -59,6 +59,8 @@ def test_additions_say_what_they_said() -> None:
     assert run.log is not None
     assert (run.log.retractions, run.log.peak_state_usage) == (1, None)
     assert [check.held for check in run.protocol.checks] == [True, None]
+    assert run.protocol.omits_zero
+    assert [request.json_like for request in run.requests] == [False, None, None]
     assert capture.failures[0].reason == "the server died (signal 9)"
 
 

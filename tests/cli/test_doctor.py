@@ -25,7 +25,7 @@ def test_a_fault_ends_with_3_and_is_marked(command: Command) -> None:
     outcome = command("doctor")
     marks = {line[2:].partition(":")[0]: line[0] for line in outcome.out.splitlines()}
     assert outcome.code == 3, outcome.err
-    assert list(marks) == ["packages", "cores", "memory", "disk", "gpu", "torch", "chain"]
+    assert list(marks) == ["packages", "cores", "load", "memory", "disk", "gpu", "torch", "chain"]
     assert [name for name, mark in marks.items() if mark == "✗"] == ["chain"]
 
 

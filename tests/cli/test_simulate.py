@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from radixbench.cli.hit_table import print_hits
 from tests.cli.conftest import Command
 from tests.corpus.files import array, lines, messages, row, said, wheel
 
@@ -74,8 +77,28 @@ def test_lines_for_people(command: Command, tmp_path: Path) -> None:
     assert any(
         line.startswith("note: of 1 later prompts 0 depart from the prompt before") for line in printed
     )
-    assert printed[-2].startswith("page 1, unlimited: hit rate ")
-    assert "requests longer than the cache left out" in printed[-1]
+    assert printed[-3].startswith("page 1, unlimited: hit rate ")
+    assert "longer than the cache left out of the rate, which is of fewer prompt tokens" in printed[-2]
+    assert printed[-1].startswith("definition: ")
+
+
+def test_a_table_on_a_terminal(command: Command, tmp_path: Path) -> None:
+    """Within 80 columns, rows that leave requests out marked, the definition last."""
+    items = [said("a b", "c d", "e f", "g h", own="x"), said("a")]
+    path = str(array(tmp_path / "a.json", items))
+    document = command("simulate", "hits", path, "--capacity", "unlimited,24", "--json").document
+    console = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
+    print_hits(document, console)
+    assert isinstance(console.file, io.StringIO)
+    lines = console.file.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    whole, short = (line for line in lines if line.startswith("│"))
+    assert "unlimited" in whole
+    assert "*" not in whole
+    assert " %*" in short
+    assert any(line.startswith("* page 1, 24 tokens: ") for line in lines)
+    rules = [place for place, line in enumerate(lines) if line.startswith("└")]
+    assert any(line.startswith("definition: ") for line in lines[rules[0] :])
 
 
 def test_history_and_order(command: Command, tmp_path: Path) -> None:

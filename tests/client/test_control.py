@@ -109,15 +109,18 @@ async def test_waiting_lasts_until_the_port_opens() -> None:
 
 
 async def test_waiting_ends_with_a_clear_message() -> None:
-    """Fault 106: a port that never opens is exit code 3 with the address in the message."""
+    """Fault 106: a port that never opens is exit code 3 with the address in the message; each look is told."""
+    looks: list[str] = []
     async with ScriptedServer(answer_well) as server:
         url = server.url
     async with ServerClient(url) as client:
         with pytest.raises(
             IncompleteError, match=f"no server was ready at {url} within 0.2 s .last: connection refused by"
         ) as caught:
-            await client.wait_ready(0.2)
+            await client.wait_ready(0.2, on_wait=looks.append)
     assert caught.value.exit_code == 3
+    assert looks
+    assert all(look.startswith("connection refused by") for look in looks)
 
 
 async def test_a_server_without_health_lists_models() -> None:

@@ -221,6 +221,22 @@ async def test_a_server_that_ends_what_it_said_to_keep_gets_new_connections() ->
 
 
 @on_both_loops
+async def test_an_end_under_a_request_is_met_once() -> None:
+    """The end that comes too late to be seen costs a request; after that one no connection is used again."""
+
+    async def handle(request: Request, out: Out) -> None:
+        if len(server.requests) == 2:
+            await out.hang_up()
+        else:
+            await answer_well(request, out)
+
+    async with ScriptedServer(handle) as server, ServerClient(server.url) as client:
+        answers = [await client.stream_completion((1, 2), 2) for _ in range(4)]
+    assert [answer.status for answer in answers] == ["completed", "failed", "completed", "completed"]
+    assert server.connections == 3
+
+
+@on_both_loops
 async def test_a_request_that_was_read_is_sent_once() -> None:
     """A server that hangs up on what it has read fails the request: it may have begun to answer it."""
 

@@ -62,6 +62,29 @@ def test_an_empty_text_is_a_known_one(choice: dict[str, Any]) -> None:
     assert words.count() == (0, 0, 0)
 
 
+@pytest.mark.parametrize(
+    ("choices", "like"),
+    [
+        ([{"text": ' \n{"a": 1'}], True),
+        ([delta(content=" "), delta(content="\n ["), delta(content="1")], True),
+        ([delta(tool_calls=[{"function": {"arguments": '{"x": 1}'}}])], True),
+        ([delta(reasoning="{"), delta(content="so [1]")], False),
+        ([delta(reasoning="{}")], False),
+        ([{"text": ""}], False),
+        ([{"text": " \n"}], False),
+        ([{}], None),
+    ],
+)
+def test_an_answer_that_begins_like_json_is_known_without_its_text(
+    choices: list[dict[str, Any]], like: bool | None
+) -> None:
+    """The first character of the content that isn't blank decides, in whichever chunk it comes; reasoning doesn't."""
+    words = Words()
+    for choice in choices:
+        words.take(choice)
+    assert words.json_like() is like
+
+
 @given(st.lists(st.text()))
 def test_blanks_are_what_python_calls_whitespace(texts: list[str]) -> None:
     """However the text is cut into chunks, every character is counted once."""

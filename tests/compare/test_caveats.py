@@ -47,9 +47,13 @@ def test_a_second_cold_run_that_hits_everything() -> None:
     assert found is not None
     assert found.severity == "serious"
     assert (
-        "hit rate 99% in a run declared cold: 568 cached tokens where at most 448 are possible" in found.text
-    )
-    assert caveat(comparison, "above-maximum") is not None
+        "measured hit rate 99%, above the theoretical maximum 78%: 568 cached tokens where at most 448 are possible, in a"
+        " run declared cold; the run is set aside"
+    ) in found.text
+    assert caveat(comparison, "above-maximum") is None
+    sources = caveat(comparison, "sources-disagree")
+    assert sources is not None
+    assert (sources.severity, "theoretical" in sources.text) == ("info", False)
     for change in comparison.changes:
         assert change.verdict in {"undecided", None}
         assert "cold-not-cold" in change.caveats

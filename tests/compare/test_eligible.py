@@ -192,3 +192,34 @@ def test_a_side_without_runs_is_told_as_that_alone() -> None:
     (difference,) = comparison.differences
     assert (difference.field, difference.a, difference.b) == ("number of measured runs", 3, 0)
     assert not comparison.eligible
+
+
+def test_runs_that_are_missing_are_no_setting() -> None:
+    """Other cells and seeds because a side was interrupted: listed, and told as that alone."""
+    on, off = make_sweep()
+    broken = compare(replace(on, runs=on.runs[:2], interrupted=True), off)
+    assert "cells and seeds" in {one.field for one in broken.differences}
+    assert {"incomplete"} == {one.code for one in broken.caveats} & {"incomplete", "settings-differ"}
+    other = compare(make_sweep(seeds=4)[0], off)
+    (caveat,) = [one for one in other.caveats if one.code == "settings-differ"]
+    assert "cells and seeds" in caveat.text
+
+
+def test_settings_that_one_server_alone_tells_are_one_entry() -> None:
+    """One of two vLLM in its developer's mode: what the other keeps to itself isn't set otherwise."""
+
+    def served(engine: str, args: dict[str, Any]) -> Capture:
+        return altered(
+            make_sweep()[0], lambda run: replace(run, server=replace(run.server, engine=engine, args=args))
+        )
+
+    some = {"page_size": 16, "cache_dtype": "auto"}
+    many = {"page_size": 32, "cache_dtype": "auto", **{f"setting_{i}": i for i in range(90)}}
+    told = compare(served("vllm", some), served("vllm", many)).differences
+    assert [(one.field, one.a, one.b) for one in told] == [
+        ("server.page_size", 16, 32),
+        ("server settings that only one side tells", 0, 90),
+    ]
+    assert all(one.allowed for one in told)
+    other = compare(served("sglang", some), served("vllm", many)).differences
+    assert "server.setting_7" in {one.field for one in other}

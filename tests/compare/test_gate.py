@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from radixbench.compare.comparison import compare
-from radixbench.compare.gate import corrected, gate, withdrawn
+from radixbench.compare.gate import conclusion, corrected, gate, withdrawn
 from radixbench.errors import UsageError
 from tests.builders import make_capture, make_sweep
 
@@ -69,3 +69,32 @@ def test_rows_that_only_fall_alone_are_named() -> None:
     taken_back = withdrawn(comparison, {"worse"})
     assert all(row in taken_back for row in alone)
     assert withdrawn(compare(*make_sweep(on=2.0, off=1.0)), {"worse"}) == ()
+
+
+def test_a_gate_says_passed_only_of_what_it_could_judge() -> None:
+    """Too few pairs: nothing worse was shown, which isn't the same."""
+    assert conclusion(compare(*make_sweep()), {"worse"}) == "passed on ttft_p50, output_throughput"
+    assert conclusion(compare(*make_sweep(on=2.0, off=1.0)), {"worse"}) == (
+        "failed on ttft_p50, output_throughput"
+    )
+    two = compare(*make_sweep(seeds=2))
+    assert conclusion(two, {"worse"}) == (
+        "nothing worse was shown on ttft_p50, output_throughput; 2 of 2 gated rows undecided"
+    )
+    assert conclusion(two, {"worse", "undecided"}).startswith("failed on")
+    empty = compare(make_capture([]), make_capture([]))
+    assert conclusion(empty, {"worse"}, ("ttft_p50",)) == (
+        "nothing worse was shown on ttft_p50; 1 of 1 gated rows incomparable"
+    )
+    unlike = compare(*make_sweep())
+    assert "1 of 1 gated rows without a verdict" in conclusion(unlike, {"worse"}, ("prefill_throughput",))
+
+
+def test_a_gate_says_what_it_could_not_have_seen() -> None:
+    """Within noise: the largest loss that these seeds' spread hides; of no interest where worse isn't asked."""
+    noisy = compare(*make_sweep(on=lambda s: (0.5, 1.0, 2.0)[s], off=1.0))
+    said = conclusion(noisy, {"worse"}, ("ttft_p50",))
+    assert said == "nothing worse was shown on ttft_p50; a loss below 9.61× would not have been seen"
+    steady = compare(*make_sweep(on=lambda s: (1.0, 1.02, 0.98)[s], off=1.0))
+    assert conclusion(steady, {"worse"}, ("ttft_p50",)).startswith("passed on ttft_p50; a loss below 1.0")
+    assert conclusion(noisy, {"incomparable"}, ("ttft_p50",)) == "passed on ttft_p50"

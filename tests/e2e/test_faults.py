@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -22,8 +23,9 @@ from radixbench.cli import main as command_line
 from tests.e2e.conftest import FAKE, SMALL, Door, Edit, Outcome
 
 SLOW = (
-    "--server-argument=--fake-step-cost=prefill_base=20000,prefill_token=10,decode_base=60000,decode_token=10"
+    "--server-argument=--fake-step-cost=prefill_base=10000,prefill_token=10,decode_base=20000,decode_token=10"
 )
+ONE_CELL = ("--shared", "256")
 
 Edited = Callable[[str, Edit], Path]
 
@@ -299,7 +301,7 @@ def _children(process: subprocess.Popen[str]) -> list[psutil.Process]:
 def _start_and_wait_for_requests(door: Door) -> subprocess.Popen[str]:
     """A slow sweep, returned once its second run is under way."""
     outputs = ("--out", "pair", "--report", "pair.html")
-    process = door.start("sweep", *SMALL, *FAKE, SLOW, "--no-calibrate", *outputs)
+    process = door.start("sweep", *SMALL, *ONE_CELL, *FAKE, SLOW, "--no-calibrate", *outputs)
     deadline = threading.Event()
     for _ in range(600):
         path = door.directory / "pair" / "on.json"
@@ -400,8 +402,9 @@ def test_closed_and_full_outputs_end_in_one_line(swept: tuple[Door, Outcome]) ->
     full = door.shell(f"{command} compare pair/on.json pair/off.json > /dev/full")
     assert full.code == 2, full.err
     assert "stdout can't be written" in full.complaint
-    for closing in ("<&-", ">&-", "<&- >&- 2>&-"):
-        assert door.shell(f"{command} doctor {closing}").code == 0
+    for closing in ("<&-", ">&-"):
+        assert door.shell(f"{command} compare pair/on.json pair/off.json {closing}").code == 0
+    assert door.shell(f"{command} doctor <&- >&- 2>&-").code == 0
     narrow = door.shell(f"LC_ALL=C PYTHONIOENCODING=ascii {command} compare pair/on.json pair/off.json")
     assert narrow.code == 0, narrow.err
 
@@ -419,20 +422,23 @@ def test_a_count_beyond_reason_is_refused_by_path(door: Door, edited: Edited) ->
 
 
 def test_a_cut_sweep_is_resumed_from_its_captures(door: Door) -> None:
-    """After Ctrl-C the same command with ``--resume`` keeps whole pairs, measures the rest and compares them all."""
+    """After Ctrl-C the command that is shown, pasted, keeps whole pairs, measures the rest and compares them all."""
     process = _start_and_wait_for_requests(door)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    _, err = process.communicate(timeout=60)
+    shown = next(line for line in err.splitlines() if line.startswith("radixbench: interrupted after"))
+    pasted = shlex.split(shown.partition("go on with: radixbench ")[2])
+    assert pasted[-3:] == ["--resume", "--out", "pair"], shown
     before = {mode: load(door.directory / "pair" / f"{mode}.json").runs for mode in ("on", "off")}
     pairs = min(len(runs) for runs in before.values())
-    outcome = door.sweep(SLOW, "--out", "pair", "--report", "whole.html", "--resume", "--json")
+    outcome = door(*pasted, "--json")
     assert outcome.code == 0, outcome.err
     for mode, runs in before.items():
         capture = load(door.directory / "pair" / f"{mode}.json")
-        assert len(capture.runs) == capture.planned_runs == 6
+        assert len(capture.runs) == capture.planned_runs == 3
         assert not capture.interrupted
         kept = [run for run in capture.runs if run in runs]
         assert len(kept) >= pairs - 1
-    changed = door.sweep("--groups", "3", "--out", "pair", "--report", "other.html", "--resume")
+    changed = door.sweep(*ONE_CELL, "--groups", "3", "--out", "pair", "--report", "other.html", "--resume")
     assert changed.code == 2
     assert "workload.groups was 2 and is 3" in changed.complaint

@@ -8,7 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from radixbench.capture.store import load
+from radixbench.cli import main as command_line
 from tests.e2e.conftest import Door, Edit, Outcome
 
 Swept = tuple[Door, Outcome]
@@ -121,7 +124,7 @@ def test_both_arms_answer_the_same(swept: Swept) -> None:
 
 def test_the_last_line_is_the_compare_command(door: Door) -> None:
     """Without ``--json`` a table comes first and the command to go on with last; nothing is overwritten by default."""
-    outcome = door.sweep()
+    outcome = door.sweep("--shared", "0", "--seeds", "1")
     assert outcome.code == 0, outcome.err
     last = outcome.out.splitlines()[-1]
     match = re.fullmatch(r"radixbench compare (captures/default-\w+/on\.json) (captures/\S+/off\.json)", last)
@@ -132,7 +135,9 @@ def test_the_last_line_is_the_compare_command(door: Door) -> None:
 
 def test_multi_turn_reuses_the_conversation(door: Door) -> None:
     """Each turn finds prompt and answer of the turn before, though nothing is shared between conversations."""
-    outcome = door.sweep("--workload", "multi-turn", "--turns", "3", "--shared", "0", "--json")
+    outcome = door.sweep(
+        "--workload", "multi-turn", "--turns", "3", "--shared", "0", "--seeds", "1", "--json"
+    )
     assert outcome.code == 0, outcome.err
     capture = load(door.directory / outcome.document["captures"]["on"])
     for run in capture.runs:
@@ -144,15 +149,18 @@ def test_multi_turn_reuses_the_conversation(door: Door) -> None:
         assert by_turn[1] == by_turn[2] == {33}
 
 
-def test_dry_run_starts_nothing(door: Door) -> None:
+def test_dry_run_starts_nothing(
+    door: Door, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """``--dry-run`` prints cells, tokens, time and memory, and leaves no file."""
-    outcome = door("sweep", "--dry-run")
-    assert outcome.code == 0, outcome.err
-    assert "4,096" in outcome.out
-    assert "minutes" in outcome.out
-    assert "GiB" in outcome.out
-    assert not list(door.directory.iterdir())
+    monkeypatch.chdir(door.directory)
+    assert command_line.run(["sweep", "--dry-run"]) == 0
+    shown = capsys.readouterr().out
+    assert "4,096" in shown
+    assert "minutes" in shown
+    assert "GiB" in shown
     document = door("sweep", "--dry-run", "--json").document
+    assert not list(door.directory.iterdir())
     assert [cell["computed_on"] for cell in document["cells"]] == [2048, 6144, 18432]
     assert [cell["computed_off"] for cell in document["cells"]] == [2048, 67584, 264192]
 
@@ -163,7 +171,7 @@ def test_run_leaves_one_capture_that_reports_alone(door: Door, tmp_path: Path) -
     scenario.write_text(
         "name: mine\nworkload:\n  shared: [64]\n  groups: 1\n  prompts_per_group: 4\n  output_len: 3\nseeds: 1\n"
     )
-    outcome = door("run", str(scenario), "-o", "one.json.zst", "--mode", "off", *_fake())
+    outcome = door("run", str(scenario), "-o", "one.json.zst", "--mode", "off", "--no-calibrate", *_fake())
     assert outcome.code == 0, outcome.err
     capture = load(door.directory / "one.json.zst")
     assert [run.mode for run in capture.runs] == ["off"]

@@ -93,6 +93,38 @@ async def test_fault_74_exact_repeats_hit_and_extensions_never() -> None:
     assert "extensions never" in seen.oddity
 
 
+async def test_fault_74_a_server_that_never_finds_extensions() -> None:
+    """Through the whole protocol: repeats are found, extensions aren't, and no measured prefix gains anything."""
+    async with running_mock(MockSettings(cache=CacheSettings(finds="repeats"))) as mock:
+        run = await Bencher(mock.base_url, scenario_for(mock.base_url)).run()
+    assert (check(run, "exact repeats").held, check(run, "extensions").held) == (True, False)
+    assert check(run, "flush").held is True
+    assert "extensions never" in run.protocol.evidence
+    assert {record.cached_tokens for record in run.requests} == {0}
+
+
+async def test_fault_76_a_server_that_never_finds_repeats() -> None:
+    """A hybrid model's cache: a prompt sent again finds nothing, which proves no flush, and extensions are found."""
+    async with running_mock(MockSettings(cache=CacheSettings(finds="extensions"))) as mock:
+        bench = Bencher(mock.base_url, scenario_for(mock.base_url))
+        run = await bench.run()
+    assert (check(run, "exact repeats").held, check(run, "extensions").held) == (False, True)
+    assert check(run, "flush").held is None
+    assert "never finds a repeat that could prove it" in check(run, "flush").detail
+    assert run.protocol.probe_cached_tokens is None
+    assert "exact repeats aren't" in run.protocol.evidence
+    assert sorted({record.cached_tokens for record in run.requests}) == [0, 64]
+
+
+async def test_fault_76_a_prefix_is_primed_without_repeats() -> None:
+    """Such a server can't show that a primer is there by finding it again; the measured prompts that go on after it do."""
+    async with running_mock(MockSettings(cache=CacheSettings(finds="extensions"))) as mock:
+        run = await Bencher(mock.base_url, scenario_for(mock.base_url, cache_state="primed")).run()
+    assert check(run, "priming").held is None
+    assert check(run, "measured hits").held is True
+    assert {record.cached_tokens for record in run.requests} == {64}
+
+
 async def test_fault_76_a_hybrid_that_finds_nothing_again() -> None:
     """A server whose cache never finds anything is told apart, and its run isn't called cold."""
     seen = await probed(0, 0, 0)
@@ -112,6 +144,17 @@ async def test_fault_77_a_full_hit_recomputes_a_block_or_a_token(found: Tokens) 
     assert seen.probe.fair == {112, 127}
     assert seen.oddity is None
     assert [line.held for line in seen.checks(reuse=True)] == [True, True]
+
+
+@pytest.mark.parametrize(("page_size", "found"), [(16, 112), (1, 127)])
+async def test_fault_77_through_the_whole_protocol(page_size: Tokens, found: Tokens) -> None:
+    """A server with such pages finds so much of the repeated probe, and its run is verified."""
+    settings = MockSettings(cache=CacheSettings(page_size=page_size))
+    async with running_mock(settings) as mock:
+        run = await Bencher(mock.base_url, scenario_for(mock.base_url)).run()
+    repeats = check(run, "exact repeats")
+    assert (repeats.held, run.protocol.verified) == (True, True)
+    assert f"sent again found {found} cached" in repeats.detail
 
 
 def test_fault_77_the_probe_is_whole_blocks() -> None:

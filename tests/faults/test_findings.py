@@ -269,8 +269,16 @@ def test_fault_70_more_hits_than_the_workload_allows() -> None:
     requests = [
         make_request(i, send_s=float(i), prompt_tokens=100, cached=96 if i else 85) for i in range(20)
     ]
-    told = found(make_run(requests, prompts=prompts), "above-maximum")
-    assert told.text.startswith("measured hit rate 95% is above the theoretical maximum 81%")
+    run = make_run(requests, prompts=prompts)
+    told = found(run, "cold-not-cold")
+    assert told.text.startswith("measured hit rate 95%, above the theoretical maximum 81%")
+    assert told.text.endswith("the run is set aside")
+    assert "above-maximum" not in codes(run)
+    assert found(run, "sources-disagree").severity == "info"
+    probed = replace(run, protocol=replace(run.protocol, probe_cached_tokens=7))
+    assert found(probed, "above-maximum").text.startswith(
+        "measured hit rate 95%, above the theoretical maximum"
+    )
 
 
 def turn(number: int, cached: int, *, prompt: int = 1000, low: int = 900, **more: int) -> TurnAccount:
@@ -321,18 +329,16 @@ def test_fault_107_percentiles_of_nothing() -> None:
 
 
 def test_fault_112_json_that_never_ends() -> None:
-    """More than 20 % of the JSON answers end by length: a warning; other answers aren't JSON."""
+    """More than 20 % of the JSON answers end by length: a warning, without their text; others aren't JSON."""
     requests = [
-        make_request(
-            i, text='{"n": 123' if i < 3 else '{"n": 1}', finish_reason="length" if i < 3 else "stop"
-        )
-        for i in range(10)
+        make_request(i, json_like=True, finish_reason="length" if i < 3 else "stop") for i in range(10)
     ]
     assert found(make_run(requests), "unfinished-json").text.startswith(
         "3 of 10 JSON answers (30%) end by length"
     )
-    prose = [replace(one, text="once upon a time") for one in requests]
-    assert "unfinished-json" not in codes(make_run(prose))
+    for other in (False, None):
+        prose = [replace(one, json_like=other) for one in requests]
+        assert "unfinished-json" not in codes(make_run(prose))
 
 
 def test_fault_113_whitespace_up_to_the_limit() -> None:

@@ -9,7 +9,7 @@ import pytest
 from radixbench.metrics.log_summary.model import LogSummary
 from radixbench.metrics.log_summary.read import read_log
 from radixbench.records import LogTotals
-from tests.builders import make_request, make_run
+from tests.builders import make_request, make_run, prompt_ids
 from tests.faults.finding import found
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "logs"
@@ -134,7 +134,9 @@ def test_fault_83_hits_under_the_cpus_label(tmp_path: Path) -> None:
     )
     (window,) = read_log([str(path)]).server_windows
     assert window.last == pytest.approx(0.9)
-    run = make_run([make_request(i, prompt_tokens=12) for i in range(4)], args={"page_size": 16})
+    prompts = [prompt_ids(0, i, shared=8, question=4) for i in range(4)]
+    requests = [make_request(i, prompt_tokens=12) for i in range(4)]
+    run = make_run(requests, prompts=prompts, args={"page_size": 16})
     told = found(run, "shorter-than-block").text
     assert told.startswith("4 of 4 prompts are shorter than one block of 16 tokens")
 

@@ -8,9 +8,13 @@ import pytest
 
 from radixbench.client.answer import Answer
 from radixbench.client.http import ServerClient
+from radixbench.client.outcome import Outcome
 from radixbench.errors import IncompleteError
+from radixbench.metrics.latency import tpot
 from radixbench.mock.settings import Faults, Lies, MockSettings, Pace, Shape
 from radixbench.mock.which import Which
+from radixbench.records import RequestRecord
+from radixbench.workloads.conversation import Conversation, Turn
 from tests.client.scripted_server import Handler, Out, Request, ScriptedServer, answer_well, token, usage
 from tests.mock.start import running_mock
 
@@ -70,6 +74,14 @@ async def test_fault_17_pings_and_empty_deltas_set_no_first_token() -> None:
     assert answer.chunk_ns[0] - answer.send_ns >= 120 * MS
 
 
+def recorded(answer: Answer) -> RequestRecord:
+    """The answer as a capture keeps it, without its text."""
+    outcome = Outcome(planned=1, keep_text=False)
+    turn = Turn(prompt=0, user_ids=(5, 6, 7), output_len=4)
+    outcome.add(Conversation(0, 0, (turn,)), 0, answer, sent_tokens=3)
+    return outcome.result(None).records[0]
+
+
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
 async def test_fault_19_reasoning_of_both_names_counts(field: str) -> None:
     """Tokens of reasoning are tokens, under either name, and their characters are kept apart."""
@@ -79,12 +91,14 @@ async def test_fault_19_reasoning_of_both_names_counts(field: str) -> None:
 
 
 async def test_fault_25_reasoning_deltas_give_a_token_pace() -> None:
-    """An answer of reasoning only has a stamp for each delta, so time per token is known."""
+    """An answer of reasoning only has a stamp for each delta, so its time per output token is known."""
     thinking = [(0.01, delta(reasoning_content="hm")) for _ in range(4)]
     answer = await ask(timed(*thinking, (0.0, delta("length"))))
     assert len(answer.chunk_ns) == 4
-    assert answer.chunk_ns[-1] > answer.chunk_ns[0]
     assert (answer.content_chars, answer.reasoning_chars) == (0, 8)
+    first, *_, last = answer.chunk_ns
+    assert tpot(recorded(answer)) == pytest.approx((last - first) / 3e9)
+    assert last > first
 
 
 @pytest.mark.parametrize("events", [[], [(0.0, token([], text="", finish="stop", usage=usage(3, 0)))]])
@@ -93,6 +107,15 @@ async def test_fault_29_an_empty_stream_is_completed_and_empty(events: list[tupl
     answer = await ask(timed(*events))
     assert (answer.status, answer.error, answer.chunk_ns) == ("completed", None, ())
     assert answer.usage.output_tokens == 0
+
+
+async def test_fault_112_endless_json_is_known_without_keeping_text() -> None:
+    """How an answer begins is noted as it comes, so that one cut off in the middle of JSON is told."""
+    events = [(0.0, delta(content=piece)) for piece in (" ", '\n{"n": 1', "23")]
+    told = recorded(await ask(timed(*events, (0.0, delta("length")))))
+    assert (told.json_like, told.finish_reason, told.text) == (True, "length", None)
+    prose = recorded(await ask(timed((0.0, delta("stop", content="So.")))))
+    assert prose.json_like is False
 
 
 async def test_fault_37_chunks_are_never_tokenised_again() -> None:

@@ -6,7 +6,13 @@ from collections.abc import Sequence
 
 import pytest
 
+from radixbench.bench.identity import ServerFacts
+from radixbench.bench.schedule import schedule
+from radixbench.bench.traffic import Traffic
 from radixbench.errors import UsageError
+from radixbench.scenario.load import override
+from radixbench.scenario.model import Scenario
+from radixbench.scenario.resolve import resolve
 from radixbench.workloads.build import KINDS, build, families
 from radixbench.workloads.chats import Chat, chats
 from radixbench.workloads.conversation import Conversation, Message, Turn, Workload
@@ -77,6 +83,24 @@ def test_fault_14_prefixes_of_two_scenarios_differ_unless_asked_for() -> None:
     same = build("shared-prefix", sizes(), seed=0, tokens=source("shared-prefix", sizes())).prefixes
     longer = sizes(output_len=99)
     assert build("shared-prefix", longer, seed=0, tokens=source("shared-prefix", longer)).prefixes == same
+
+
+@pytest.mark.parametrize("same", [False, True])
+def test_fault_14_the_flag_same_prefix_asks_for_it(same: bool) -> None:
+    """Two scenarios that differ in name and answer length begin alike only under ``--same-prefix``."""
+    facts = ServerFacts("m", 8192, frozenset(), None, None, 1, "cpu", {})
+    asked: list[list[Sequence[int]]] = []
+    for name, output_len in (("chat", "8"), ("chat-long", "99")):
+        scenario = override(
+            Scenario(name=name), shared="64", output_len=output_len, prompts_per_group=2, same_prefix=same
+        )
+        scenario = resolve(scenario, on_cpu=True)
+        asked.append(prompts(Traffic(scenario, None).asked(schedule(scenario)[0], facts).workload))
+    first, second = asked
+    if same:
+        assert [tuple(one) for one in first] == [tuple(one) for one in second]
+    else:
+        assert all(common(a, b) == 0 for a in first for b in second)
 
 
 def test_fault_46_the_expected_hit_rate_is_that_of_the_ids_sent() -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from radixbench.capture.model import CellFailure
+from radixbench.capture.model import CellFailure, Run
 from radixbench.compare.comparison import compare
 from radixbench.compare.single import single_caveats
 from radixbench.findings.model import Finding
 from radixbench.findings.turns import turn_findings, usage_by_turn
 from radixbench.metrics.figure import TurnAccount
 from radixbench.metrics.summary import summarise
-from radixbench.records import Calibration, StepRecord
+from radixbench.records import Calibration, Mode, StepRecord
 from tests.builders import make_capture, make_request, make_run, make_sweep, ns
 from tests.faults.finding import found_in_capture
 
@@ -46,6 +46,7 @@ def test_missing_runs_say_why() -> None:
     failures = (CellFailure({"shared_tokens": 64}, 2, "on", "the server ended: out of memory"),)
     told = found_in_capture(replace(on, runs=on.runs[:2], failures=failures), "incomplete")
     assert told.text == ("the capture is incomplete: 2 of 3 planned runs (the server ended: out of memory)")
+    assert "incomplete" not in {one.code for one in single_caveats(replace(on, interrupted=True))}
 
 
 def test_calibration_matters_beside_the_ttft() -> None:
@@ -128,7 +129,53 @@ def test_a_history_that_parts_is_told_with_its_position() -> None:
     summary = summarise(run)
     summary = replace(summary, cache=replace(summary.cache, turns=turns))
     (one,) = turn_findings(run, summary)
-    assert one.text == (
+    parts = (
         "3 of 4 prompts of round 2 don't go on where the round before ended: the earliest parts at token 97"
     )
-    assert make_capture([run]).planned_runs == 1
+    assert one.text == parts
+    (anew,) = turn_findings(run, summary, "retokenized")
+    assert anew.text == (
+        f"{parts}; as declared (history: retokenized), answers come back as text and are encoded anew"
+    )
+    assert anew.remedy.endswith("--history live sends token ids back")
+    assert not list(turn_findings(run, summary, "recorded"))
+
+
+def parted(mode: Mode, answer: int) -> Run:
+    """Two rounds, of which the second repeats another answer than the one that was given."""
+    first, given = (1, 2, 3), (4, answer)
+    second = (*first, 8, 9, 10)
+    requests = [
+        make_request(
+            turn,
+            send_s=float(turn),
+            conversation=0,
+            turn=turn,
+            prompt_tokens=length,
+            output=2,
+            output_ids=ids,
+        )
+        for turn, (length, ids) in enumerate(((3, given), (6, (5, 5))))
+    ]
+    return make_run(requests, prompts=[first, second], mode=mode)
+
+
+def test_a_recorded_history_is_as_declared() -> None:
+    """Said once, of both sides, in the same words whatever was answered; a live one that parts is told by run."""
+    on, off = (make_capture([parted(mode, answer)]) for mode, answer in (("on", 5), ("off", 6)))
+    live = [one for one in compare(on, off).caveats if one.code == "history-parts"]
+    assert "prompts of round 2 don't go on" in live[0].text
+    recorded = [
+        replace(
+            one, scenario=replace(one.scenario, workload=replace(one.scenario.workload, history="recorded"))
+        )
+        for one in (on, off)
+    ]
+    (told,) = [one for one in compare(*recorded).caveats if one.code == "history-parts"]
+    assert told.severity == "info"
+    assert told.text.startswith(
+        "A and B: as declared (history: recorded), later rounds repeat answers made beforehand"
+    )
+    assert told.text.count("as declared") == 1
+    assert told.remedy.startswith("--history live")
+    assert [one.code for one in single_caveats(recorded[0])].count("history-parts") == 1

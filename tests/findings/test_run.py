@@ -91,14 +91,31 @@ def test_a_hit_in_an_off_run_is_suspected_too() -> None:
 
 
 def test_a_race_for_a_prefix_is_told() -> None:
-    """Eight at once, each computes the prefix: within the range, and what priming would mend."""
+    """Eight at once, each computes the prefix, one later hits: within the range, and what priming would mend."""
+    prompts = [prompt_ids(0, i, shared=64, question=8) for i in range(9)]
+    requests = [make_request(i, send_s=0.001 * i, ttft_s=1.0, prompt_tokens=72) for i in range(8)]
+    later = make_request(8, send_s=5.0, prompt_tokens=72, cached=64)
+    told = found(make_run([*requests, later], prompts=prompts), "prefixes-raced")
+    assert told.text == (
+        "7 requests came while a prefix of theirs was still being computed, and 448 of its tokens were computed again: 64"
+        " cached tokens, where 64 to 512 were to be expected"
+    )
+    assert told.severity == "info"
+
+
+def test_a_run_of_one_wave_is_warned_of() -> None:
+    """As many prompts as are under way at once: none can find another's prefix, so that both arms look alike."""
     prompts = [prompt_ids(0, i, shared=64, question=8) for i in range(8)]
     requests = [make_request(i, send_s=0.001 * i, ttft_s=1.0, prompt_tokens=72) for i in range(8)]
-    told = found(make_run(requests, prompts=prompts), "prefixes-raced")
-    assert told.text.startswith(
-        "7 requests sent while a prefix of theirs was still being computed found 448 tokens less"
-    )
-    assert "of 0 to 448 expected" in told.text
+    run = make_run(requests, prompts=prompts)
+    told = found(run, "one-wave")
+    assert told.severity == "warning"
+    assert told.text.startswith("all 8 requests were under way before the first of them was answered")
+    assert "0 of the 448 tokens they share were found" in told.text
+    assert "--prompts-per-group" in told.remedy
+    assert "prefixes-raced" not in codes(run)
+    assert "one-wave" not in codes(replace(run, mode="off", protocol=replace(run.protocol, declared="off")))
+    assert "one-wave" not in codes(make_run(requests))
 
 
 def test_a_shortfall_names_its_causes() -> None:
@@ -145,7 +162,7 @@ def test_a_full_pool_is_told_without_a_state_pool() -> None:
 
 @pytest.mark.parametrize(
     ("name", "code"),
-    [("alone", "not-alone"), ("extensions", "no-extensions"), ("exact repeats", "no-repeats")],
+    [("extensions", "no-extensions"), ("exact repeats", "no-repeats")],
 )
 def test_checks_that_failed_are_findings(name: str, code: str) -> None:
     """Each with its own detail; those that held say nothing."""
@@ -176,6 +193,24 @@ def test_a_salt_that_is_crossed_is_wrong() -> None:
     salted = replace(run, protocol=replace(run.protocol, off_mode="salt"))
     assert found(salted, "crossed-namespaces").text.startswith("WRONG: cache crossed salts: 7 requests")
     assert "crossed-namespaces" not in codes(run)
+
+
+@pytest.mark.parametrize(
+    ("first", "others", "why"),
+    [
+        (0, 30, "it isn't what they share with others' prompts of this run"),
+        (64, 64, "1 request found what nobody in this run had sent"),
+    ],
+)
+def test_a_salted_arm_with_other_hits_is_no_accusation(first: int, others: int, why: str) -> None:
+    """Counts that are too high, or prompts from before the run, aren't what the salts' prompts share."""
+    run = arm_run(seed=0, mode="off", order=0, ttft_s=0.1, shared=64, hits=False)
+    over = [replace(one, cached_tokens=others if one.prompt else first) for one in run.requests]
+    salted = replace(run, requests=tuple(over), protocol=replace(run.protocol, off_mode="salt"))
+    told = found(salted, "hits-beyond-namespace")
+    assert "found more than their own salts explain" in told.text
+    assert f"; {why}: the server counts too much, or held something from before" in told.text
+    assert "crossed-namespaces" not in codes(salted)
 
 
 def test_two_models_in_one_run() -> None:
@@ -245,6 +280,49 @@ def test_late_sends_are_the_clients() -> None:
 def test_a_client_that_sets_the_numbers(changes: dict[str, int], said: str) -> None:
     """Stalls often or long, or a core that is all but used up."""
     assert said in found(plain(client=replace(QUIET, **changes)), "client-lag").text
+
+
+@pytest.mark.parametrize(("ticks", "stalls"), [(3, 1), (19, 10), (40, 1)])
+def test_a_few_looks_say_nothing_of_a_client(ticks: int, stalls: int) -> None:
+    """A run too short for a share of stalls, and one stall alone."""
+    short = replace(QUIET, ticks=ticks, stalls=stalls, stall_max_ns=ns(0.2))
+    assert "client-lag" not in codes(plain(client=short))
+
+
+def test_stalls_count_against_first_tokens_alone() -> None:
+    """They are held against the TTFT, so that is what they touch."""
+    often = found(plain(client=replace(QUIET, stalls=60, stall_max_ns=ns(0.02))), "client-lag")
+    assert often.metrics == {"ttft_p50", "ttft_p99"}
+
+
+def test_a_control_needs_no_smaller_blocks() -> None:
+    """Prompts below a block that share nothing have nothing to be found; such that share a prefix do."""
+    requests = [make_request(i, send_s=float(i), prompt_tokens=12) for i in range(4)]
+    own, shared = (
+        make_run(
+            requests,
+            prompts=[prompt_ids(0, i, shared=n, question=12 - n) for i in range(4)],
+            args={"page_size": 16},
+        )
+        for n in (0, 8)
+    )
+    assert "shorter-than-block" not in codes(own)
+    assert (
+        "4 of 4 prompts are shorter than one block of 16 tokens" in found(shared, "shorter-than-block").text
+    )
+
+
+def test_a_shortfall_is_told_once() -> None:
+    """The sources' contradiction with the expectation is the same fact; one too small for a shortfall stays theirs."""
+    prompts = [prompt_ids(0, i, shared=64, question=8) for i in range(30)]
+    requests = [make_request(i, send_s=float(i), prompt_tokens=72, cached=64 if i else 0) for i in range(30)]
+    nothing = make_run([replace(one, cached_tokens=0) for one in requests], prompts=prompts)
+    assert "hit-shortfall" in codes(nothing)
+    again = found(nothing, "sources-disagree")
+    assert (again.severity, "are missing" in again.text) == ("info", False)
+    one_missed = make_run([*requests[:29], replace(requests[29], cached_tokens=0)], prompts=prompts)
+    assert "hit-shortfall" not in codes(one_missed)
+    assert "64 are missing without a sign of eviction" in found(one_missed, "sources-disagree").text
 
 
 def test_coalesced_reads_leave_no_itl() -> None:

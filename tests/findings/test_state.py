@@ -51,7 +51,8 @@ def test_a_cold_run_sent_twice_is_not_cold() -> None:
     assert found is not None
     assert found.code == "cold-not-cold"
     assert found.text == (
-        "measured hit rate 99% in a run declared cold: 284 cached tokens where at most 192 are possible"
+        "measured hit rate 99%, above the theoretical maximum 67%: 284 cached tokens where at most 192 are possible, in a"
+        " run declared cold"
     )
 
 
@@ -118,6 +119,16 @@ def test_an_off_arm_by_salt_that_hits_names_the_salt() -> None:
     assert salted.text.startswith(
         "128 cached tokens in a run declared off by salt: the server doesn't know the salt"
     )
+    assert "--off-mode flush" in salted.remedy
     flagged = fault(run([0, 64, 64], "off"))
     assert flagged is not None
+    assert "was started without its cache" in flagged.remedy
     assert flagged.text == "128 cached tokens in a run declared off"
+
+
+def test_an_arm_that_is_off_by_flush_isnt_told_to_flush() -> None:
+    """What was tried and didn't do is no remedy."""
+    flushed = fault(with_protocol(run([0, 64, 64], "off"), off_mode="flush"))
+    assert flushed is not None
+    assert "--off-mode flush" not in flushed.remedy
+    assert "--off-mode flag" in flushed.remedy

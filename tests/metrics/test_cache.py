@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from radixbench.metrics.answers import sort_out
@@ -39,6 +41,18 @@ def test_missing_everywhere_is_unknown() -> None:
         assert isinstance(hit_rate(answers).value, Absent)
         assert isinstance(cached_tokens(answers).value, Absent)
         assert cache_account(answers).cached_tokens is None
+
+
+def test_silence_of_a_server_that_omits_zeros_is_zero() -> None:
+    """Where probes have shown that 0 is left out, counts without cached tokens are 0; no counts at all stay unknown."""
+    run = make_run(requests(None, None))
+    proved = replace(run, protocol=replace(run.protocol, omits_zero=True))
+    assert hit_rate(sort_out(proved)).value == 0.0
+    account = cache_account(sort_out(proved))
+    assert (account.cached_tokens, account.unknown) == (0, 0)
+    mute = [replace(one, prompt_tokens=None) for one in proved.requests]
+    account = cache_account(sort_out(replace(proved, requests=tuple(mute))))
+    assert (account.cached_tokens, account.unknown) == (None, 2)
 
 
 def test_all_zero_is_measured() -> None:

@@ -27,11 +27,17 @@ class Levels(NamedTuple):
     most: int
     sharable: int
     prompt_only: int
+    doubtful: int
 
 
 def common(a: Ids, b: Ids) -> int:
     """Length of the common prefix."""
     return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+
+
+def let_in(sent: list[RequestRecord]) -> list[tuple[int, RequestRecord]]:
+    """With their places, the requests that weren't refused at once."""
+    return [(place, one) for place, one in enumerate(sent) if one.http_status != 429]
 
 
 def naive(prompts: list[Ids], requests: list[RequestRecord], held: list[Ids], page: int) -> dict[int, Levels]:
@@ -41,8 +47,8 @@ def naive(prompts: list[Ids], requests: list[RequestRecord], held: list[Ids], pa
     for place, one in enumerate(sent):
         prompt, most = prompts[one.prompt], len(prompts[one.prompt]) - 1
         beforehand = max((common(prompt, ids) for ids in held), default=0)
-        low = high = meanwhile = sharable = only_prompts = beforehand
-        for before, other in enumerate(sent):
+        low = high = answered = meanwhile = sharable = only_prompts = beforehand
+        for before, other in let_in(sent):
             written = [(other.first_token_ns, prompts[other.prompt])]
             if before < place:
                 only_prompts = max(only_prompts, common(prompt, prompts[other.prompt]))
@@ -52,6 +58,7 @@ def naive(prompts: list[Ids], requests: list[RequestRecord], held: list[Ids], pa
                 same = common(prompt, ids)
                 if before < place:
                     high = max(high, same)
+                    answered = max(answered, same if other.status == "completed" else 0)
                 if other is not one:
                     sharable = max(sharable, same)
                     if other.send_ns <= (one.end_ns if one.first_token_ns is None else one.first_token_ns):
@@ -65,6 +72,7 @@ def naive(prompts: list[Ids], requests: list[RequestRecord], held: list[Ids], pa
             most=min(meanwhile, most),
             sharable=min(sharable, most),
             prompt_only=min(only_prompts, most) // page * page,
+            doubtful=min(high, most) // page * page - min(answered, most) // page * page,
         )
     return found
 
@@ -73,7 +81,7 @@ def levels(run: Run, page: int) -> dict[int, Levels]:
     """What the walk over the tree finds."""
     only = prompt_only_reuse(run, page)
     return {
-        number: Levels(one.low, one.high, one.unpaged, one.most, one.sharable, only[number])
+        number: Levels(one.low, one.high, one.unpaged, one.most, one.sharable, only[number], one.doubtful)
         for number, one in expected_reuse(run, page).items()
     }
 
@@ -82,6 +90,19 @@ def ends(run: Run, page: int, prompt: int) -> tuple[int, int]:
     """Both ends of one request's range."""
     one = expected_reuse(run, page)[prompt]
     return one.low, one.high
+
+
+def failing(request: RequestRecord, http_status: int | None) -> RequestRecord:
+    """The same request without a token."""
+    return replace(
+        request,
+        status="failed",
+        error="no",
+        chunk_ns=(),
+        chunk_tokens=(),
+        output_ids=None,
+        http_status=http_status,
+    )
 
 
 @st.composite
@@ -94,16 +115,18 @@ def traffic(draw: st.DrawFn) -> tuple[list[Ids], list[Ids], Run]:
         answer = draw(st.lists(st.integers(0, 1), min_size=1, max_size=4).map(tuple))
         send = draw(st.integers(0, 30)) + i / 100
         first = draw(st.integers(0, 10))
+        request = make_request(
+            i,
+            send_s=send,
+            ttft_s=float(first),
+            output=len(answer),
+            gap_s=1.0,
+            prompt_tokens=len(prompt),
+            output_ids=answer,
+        )
+        fate = draw(st.sampled_from(["answered", "answered", "lost", "refused"]))
         requests.append(
-            make_request(
-                i,
-                send_s=send,
-                ttft_s=float(first),
-                output=len(answer),
-                gap_s=1.0,
-                prompt_tokens=len(prompt),
-                output_ids=answer,
-            )
+            request if fate == "answered" else failing(request, 429 if fate == "refused" else None)
         )
     held = draw(st.lists(ids, max_size=3))
     return prompts, held, make_run(requests, prompts=prompts, held=held)
@@ -155,10 +178,25 @@ def test_the_last_token_of_a_prompt_is_always_computed() -> None:
 
 
 def test_failed_requests_help_only_at_most() -> None:
-    """What a failed request left in the cache nobody knows."""
+    """What a failed request left in the cache nobody knows, and it is no race: whoever comes after is the first."""
     ids = prompt_ids(0, 0, shared=0, question=10)
     run = make_run([failed_request(0), make_request(1, send_s=9.0)], prompts=[ids, ids])
     assert ends(run, 1, 1) == (0, 9)
+    after = expected_reuse(run, 1)[1]
+    assert (after.doubtful, after.first, after.raced) == (9, True, False)
+
+
+@pytest.mark.parametrize(
+    ("status", "left"), [(400, 0), (429, 0), (503, 0), (500, 9), (502, 9), (504, 9), (408, 9)]
+)
+def test_refused_requests_leave_nothing(status: int, left: int) -> None:
+    """What was turned away at the door was never computed; a gateway's fault or a time limit leaves it open."""
+    ids = prompt_ids(0, 0, shared=0, question=10)
+    refused = replace(failed_request(0), http_status=status)
+    run = make_run([refused, make_request(1, send_s=9.0)], prompts=[ids, ids])
+    one = expected_reuse(run, 1)[1]
+    assert (one.low, one.high, one.most, one.sharable) == (0, left, left, left)
+    assert prompt_only_reuse(run, 1)[1] == left
 
 
 def test_an_unknown_prompt_allows_anything() -> None:

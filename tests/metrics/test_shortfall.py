@@ -148,6 +148,17 @@ def test_hits_beyond_the_sending_order_are_not_charged_again() -> None:
     assert split([(32, reuse)], Pressure(0), 1) == Shortfall(first_arrival=18)
 
 
+def test_what_only_failed_requests_had_sent_is_no_race() -> None:
+    """Nobody computed it for sure and nobody is computing it: who comes next is the first to arrive."""
+    lost = Reuse(low=0, high=32, unpaged=40, most=40, sharable=50, doubtful=32)
+    assert split([(0, lost)], Pressure(0), 1) == Shortfall(first_arrival=10 + 32, page_remainder=8)
+    partly = Reuse(low=0, high=32, unpaged=40, most=40, sharable=50, doubtful=16)
+    assert split([(0, partly)], Pressure(0), 1) == Shortfall(
+        first_arrival=10 + 16, concurrent=16, page_remainder=8
+    )
+    assert split([(32, lost)], Pressure(0), 1) == Shortfall(first_arrival=10, page_remainder=8)
+
+
 def test_most_in_flight() -> None:
     """Requests that touch end to end don't overlap."""
     requests = [make_request(i, send_s=s, ttft_s=1.0, output=1) for i, s in enumerate((0.0, 0.5, 1.0, 3.0))]

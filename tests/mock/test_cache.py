@@ -148,6 +148,22 @@ def test_a_cache_that_was_warm_before() -> None:
     assert serve(cache, list(range(40, 60))).total == 0
 
 
+def test_a_cache_that_finds_repeats_only() -> None:
+    """The same prompt again is found whole; what goes on after it, or merely begins like it, isn't."""
+    cache = CacheModel(CacheSettings(finds="repeats"))
+    found = [serve(cache, ids).total for ids in ([5, 6, 7], [5, 6, 7], [5, 6, 7, 8], [5, 6, 9], [5, 6, 7, 8])]
+    assert found == [0, 2, 0, 0, 3]
+    cache.flush()
+    assert serve(cache, [5, 6, 7]).total == 0
+
+
+def test_a_cache_that_finds_extensions_only() -> None:
+    """What goes on or begins alike is found, the same prompt again never."""
+    cache = CacheModel(CacheSettings(finds="extensions"))
+    found = [serve(cache, ids).total for ids in ([5, 6, 7], [5, 6, 7], [5, 6, 7, 8], [5, 6, 9], [5, 6, 7, 8])]
+    assert found == [0, 0, 3, 2, 0]
+
+
 def test_switched_off_it_finds_nothing() -> None:
     """Without a cache a repeat finds nothing; neither does a request that asks for no reuse."""
     off = CacheModel(CacheSettings(enabled=False))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from radixbench.report.axes import ARMS, label, main_axis, place
-from radixbench.report.cells import at_cell, cell_order, cell_title, cells_title
+from radixbench.report.cells import arm_at, arm_cell, at_cell, cell_order, cell_title, cells_title
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from radixbench.report.cells import at_cell, cell_order, cell_title, cells_title
         ({"request_rate": 12.5, "schedule_policy": "lpm"}, "rate 12.5/s, policy lpm"),
         ({"question_len": 128, "max_total_tokens": 65536}, "question 128, pool 65,536"),
         ({"new_axis": 2, "kind": "x"}, "2 new axis, kind x"),
-        ({}, "the only cell"),
+        ({}, "all requests"),
     ],
 )
 def test_a_title_names_each_axis_in_one_order(cell, title):
@@ -28,8 +28,12 @@ def test_a_title_names_each_axis_in_one_order(cell, title):
 
 
 def test_a_sentence_finds_its_preposition():
-    """A cell without axes is the only one."""
-    assert at_cell({}) == "in the only cell"
+    """A cell without axes is the whole workload, and isn't named beside an arm."""
+    assert at_cell({}) == "over all requests"
+    assert arm_cell("A (cache on)", {}) == "A (cache on)"
+    assert arm_at("A (cache on)", {}) == "A (cache on)"
+    assert arm_at("A (cache on)", {"turns": 2}) == "A (cache on) at 2 turns"
+    assert arm_cell("A (cache on)", {"turns": 2}) == "A (cache on), 2 turns"
     assert at_cell({"turns": 2}) == "at 2 turns"
 
 
@@ -69,6 +73,6 @@ def test_a_place_is_a_value_and_the_title_of_the_rest():
     """Without an axis the arms are the places."""
     axis = main_axis([{"shared_tokens": n, "turns": 4} for n in (0, 8)])
     assert place(axis, {"shared_tokens": 8, "turns": 4}, "A") == (8, "4 turns")
-    assert place(ARMS, {}, "A") == ("A", "the only cell")
+    assert place(ARMS, {}, "A") == ("A", "")
     assert place(axis, {"turns": 4}, "A") == ("4 turns", "")
     assert label(axis, {"shared_tokens": 8192}) == "8,192"

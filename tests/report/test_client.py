@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from radixbench.report.client import client_section, client_verdict
+from radixbench.report.client import client_brief, client_section, client_verdict
 from radixbench.scenario.model import LoadSpec
 from tests.report import scenes
 from tests.report.evidence import CALIBRATION, CLIENT, measured, side_of
@@ -28,7 +28,7 @@ def side(calibration=CALIBRATION, client=CLIENT, load=None, late_ns=0):
 def test_a_good_client_is_cleared_with_its_error():
     """Its error beside the shortest wait."""
     said = client_verdict([side()])
-    assert (said.word, said.tone) == ("did not", "better")
+    assert (said.word, said.tone) == ("client: fine", "better")
     assert "saw first tokens 180 µs late (median)" in said.text
 
 
@@ -36,7 +36,8 @@ def test_a_client_that_errs_as_much_as_the_wait_is_not():
     """The plain sentence says that it could have."""
     slow = replace(CALIBRATION, ttft_error_p50_ns=50_000_000)
     said = client_verdict([side(slow)])
-    assert said.text.startswith("The client could have coloured the numbers: A (cache on), against a mock")
+    assert said.text.startswith("A (cache on): against a mock")
+    assert said.word == "client: suspect"
 
 
 def test_runs_with_stalls_are_counted():
@@ -44,6 +45,13 @@ def test_runs_with_stalls_are_counted():
     said = client_verdict([side(client=replace(CLIENT, stalls=20, stall_max_ns=90_000_000))])
     assert said.tone == "caution"
     assert "in 12 of 12 runs, for one: A (cache on), 0 shared tokens, concurrency 1, seed 0" in said.text
+
+
+def test_in_short_the_finding_is_left_to_its_caveat():
+    """One sentence isn't printed twice."""
+    said = client_brief([side(client=replace(CLIENT, stalls=20, stall_max_ns=90_000_000))])
+    assert (said.word, said.text) == ("client: suspect", "in 12 of 12 runs, see client-lag.")
+    assert client_brief([side()]) == client_verdict([side()])
 
 
 def test_readings_stand_in_tables():
@@ -74,7 +82,7 @@ def test_a_late_mock_discredits_itself():
 def test_a_missing_calibration_is_said():
     """What wasn't tried isn't known."""
     section = client_section([side(calibration=None)])
-    assert [one.word for one in section.says] == ["did not", "not known"]
+    assert [one.word for one in section.says] == ["client: not calibrated"]
     assert len(section.grids) == 1
 
 

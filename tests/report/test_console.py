@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from radixbench.report.console import print_command, print_view
-from radixbench.report.console.table import shown_rows
+from radixbench.report.markdown import render
 from radixbench.report.model import Value
 from tests.report.views import NAMES, view
 
@@ -53,7 +53,7 @@ def test_no_figure_is_cut_or_broken(name, width):
     assert "…" not in out
     for cell in view(name).cells:
         assert cell.title in lines
-        for row in shown_rows(cell.rows):
+        for row in cell.first:
             for value in (row.a, row.b, row.factor):
                 assert any(value.value in line for line in lines)
                 assert not value.span or any(f"({value.span})" in line for line in lines)
@@ -94,6 +94,46 @@ def test_what_is_missing_is_told_below_its_row():
     lines = console.file.getvalue().splitlines()
     assert "    A (cache on): no request completed" in lines
     assert "    2 of at least 3 pairs" in lines
+
+
+def test_what_the_headline_says_is_not_said_below_each_row():
+    """One reason for every row is told once."""
+    shown_view = view("laptop")
+    cell = shown_view.cells[0]
+    row = replace(cell.rows[0], verdict="? undecided", verdict_note="1 of at least 3 pairs", seen="")
+    headline = replace(shown_view.headline, sentence="No verdict: 1 of at least 3 pairs.")
+    changed = replace(shown_view, headline=headline, cells=(replace(cell, rows=(row,)),))
+    console = Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None)
+    print_view(changed, console)
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue().count("1 of at least 3 pairs") == 1
+
+
+def test_the_rows_are_those_of_the_markdown_table():
+    """Gated figures and the hit rate, on a terminal, off it and in a pull request."""
+    plain = [line for line in shown("laptop", terminal=False).splitlines() if " | " in line]
+    table = [line for line in render(view("laptop")).splitlines() if line.startswith("| ")]
+    titles = [line.split(" | ")[1] for line in plain]
+    assert titles == [line.split(" | ")[1] for line in table[2:]]
+    assert "E2E" not in "".join(titles)
+
+
+def test_caveats_that_only_inform_are_named_in_one_line():
+    """Their sentences are in the report; what may change a verdict is told whole."""
+    shown_view = view("throttled")
+    serious = next(one for one in shown_view.caveats if one.code == "throttled")
+    remark = replace(serious, code="clock-unknown", severity="info", text="a remark", short="code")
+    other = replace(remark, code="few-values", text="of a row that isn't here", short="")
+    changed = replace(shown_view, caveats=(serious, remark, other))
+    for terminal in (True, False):
+        console = Console(file=io.StringIO(), force_terminal=terminal, width=200, color_system=None)
+        print_view(changed, console)
+        assert isinstance(console.file, io.StringIO)
+        lines = console.file.getvalue().splitlines()
+        assert lines[-1] == "also: clock-unknown: see the report"
+        assert not any("a remark" in line or "few-values" in line for line in lines)
+    assert "also: clock-unknown: see the report" in render(changed)
+    assert "a remark" not in render(changed)
 
 
 def test_verdicts_bounds_and_caveats_are_on_the_terminal():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from radixbench.report.corpus import corpus_section
+from radixbench.report.corpus import corpus_name, corpus_section
+from radixbench.scenario.model import WorkloadSpec
 from tests.report import scenes
 from tests.report.evidence import CORPUS, side_of
 
@@ -34,8 +35,31 @@ def test_what_was_left_out_is_told_by_reason():
 def test_source_and_notes_are_sentences():
     """Name, format, hash, share; then what else a reader must know."""
     first, note = corpus_section(played(CORPUS)).says
-    assert first.text == "chats.json (sharegpt, sha256 abababababab…): 100 of 120 items used."
+    assert first.text == (
+        "chats.json (sharegpt, sha256 abababababab…): 100 of 120 items used;"
+        " left out: no answer (15) and too long (5)."
+    )
     assert (note.text, note.word) == ("cut off at 125 MB", "note")
+
+
+def test_the_sentence_alone_says_why_items_are_missing():
+    """Its two commonest reasons, and how many fell to rarer ones; nothing where nothing was left out."""
+    dropped = {"empty": 1, "too long": 1, "no answer": 1500, "two users": 3}
+    told = corpus_section(played(replace(CORPUS, dropped=dropped))).says[0].text
+    assert told.endswith("; left out: no answer (1,500), two users (3) and 2 for other reasons.")
+    whole = corpus_section(played(replace(CORPUS, dropped={}))).says[0].text
+    assert whole.endswith(": 100 of 120 items used.")
+
+
+def test_a_file_is_called_by_its_name_alone():
+    """Where it lies is this machine's own business; a hub's name stays whole."""
+    on, _ = scenes.laptop()
+    record = replace(CORPUS, name="/home/somebody/data/chats.json")
+    played_file = replace(
+        on, scenario=replace(on.scenario, workload=WorkloadSpec(kind="conversations", file="x"))
+    )
+    assert corpus_name(played_file, record) == "chats.json"
+    assert corpus_name(on, replace(CORPUS, name="owner/name")) == "owner/name"
 
 
 def test_a_hub_data_set_has_no_hash():

@@ -32,15 +32,36 @@ def test_runs_that_were_saved_broken_are_listed_too():
     broken = replace(on.runs[0], status="incomplete", error="the stream stalled")
     section = failures_section([side_of(replace(on, runs=(broken, *on.runs[1:]), interrupted=True))])
     assert [one.word for one in section.says] == ["stopped", "incomplete"]
+    assert section.says[0].text == ("A (cache on): the sweep was interrupted; --resume goes on with it.")
     assert section.grids[0][1].rows[0][2:] == ("0", "the stream stalled")
 
 
-def test_a_resumed_sweep_says_so():
-    """Its runs were not measured in one go."""
+def test_an_interrupt_is_told_once():
+    """With what is missing, in one sentence, and of both arms together where they lost alike."""
+    cut = [replace(capture, runs=capture.runs[:4], interrupted=True) for capture in scenes.laptop()]
+    alike = failures_section([side_of(cut[0]), side_of(cut[1], slot="b", name="B (cache off)")])
+    assert [one.text for one in alike.says] == [
+        (
+            "A (cache on) and B (cache off), each: the sweep was interrupted; 5 of 9 planned runs are missing; "
+            "--resume goes on with it."
+        )
+    ]
+    unlike = failures_section(
+        [side_of(cut[0]), side_of(replace(cut[1], runs=cut[1].runs[:3]), slot="b", name="B (cache off)")]
+    )
+    assert [one.text[:1] for one in unlike.says] == ["A", "B"]
+
+
+def test_a_change_of_servers_is_told_and_a_resumption_of_nothing_is_not():
+    """``--resume`` on the command line says nothing of whether runs were kept: the servers' processes do."""
     on, _ = scenes.laptop()
-    resumed = replace(on, environment=replace(on.environment, argv=("radixbench", "sweep", "--resume")))
-    section = failures_section([side_of(resumed)])
+    flagged = replace(on, environment=replace(on.environment, argv=("radixbench", "sweep", "--resume")))
+    assert failures_section([side_of(flagged)]) is None
+    kept = tuple(replace(run, server=replace(run.server, pid=run.server.pid or 1)) for run in on.runs)
+    later = tuple(replace(run, server=replace(run.server, pid=99_999)) for run in kept[4:])
+    section = failures_section([side_of(replace(on, runs=(*kept[:4], *later)))])
     assert [one.word for one in section.says] == ["resumed"]
+    assert "2 server processes answered its runs" in section.says[0].text
     assert section.grids == ()
 
 

@@ -38,9 +38,12 @@ def test_the_table_has_as_many_columns_in_every_row(name):
 
 
 def test_every_caveat_has_its_remedy():
-    """One line each."""
-    lines = render(view("throttled")).splitlines()
-    assert sum("*Remedy:*" in line for line in lines) == len(view("throttled").caveats)
+    """One line each for those that may change a verdict; the others are named in one line."""
+    shown = view("throttled")
+    lines = render(shown).splitlines()
+    assert sum("*Remedy:*" in line for line in lines) == len(shown.told)
+    assert lines.count(f"- {escape(shown.also)}") == 1
+    assert "info:" not in render(shown)
 
 
 @pytest.mark.parametrize(

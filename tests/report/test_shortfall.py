@@ -8,7 +8,7 @@ from itertools import pairwise
 from radixbench.metrics.figure import Pressure, Shortfall
 from radixbench.report import charts
 from radixbench.report.parts import PARTS
-from radixbench.report.shortfall import cell_accounts, shortfall_figure
+from radixbench.report.shortfall import cell_accounts, efficiency_words, shortfall_figure
 from tests.report import scenes
 from tests.report.evidence import measured, side_of, with_cached
 
@@ -36,6 +36,12 @@ def test_a_bar_adds_up_to_all_that_is_shared():
         assert rows[-1]["to"] == 100
         assert all(before["to"] == after["from"] for before, after in pairwise(rows))
         assert [row["part"] for row in rows] == [part for part in PARTS if part in {r["part"] for r in rows}]
+
+
+def test_hits_from_before_the_run_are_no_efficiency():
+    """Above the maximum there is nothing to be proud of."""
+    assert efficiency_words(0.931) == "93.1 %"
+    assert efficiency_words(1.5) == "above the maximum (1.50× of it)"
 
 
 def test_cells_without_anything_shared_are_in_the_table_only():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from radixbench.report import charts
 from radixbench.report.turns import turns_figure
 from tests.report import scenes
@@ -59,6 +61,44 @@ def test_history_that_stops_matching_is_told_with_its_position():
     assert any(
         "history stops matching in 144 of 144 later prompts, first at token 576" in n for n in figure.notes
     )
+
+
+def arms(history):
+    """Both arms of a chat whose prompts part from the answers, as the workload declares it."""
+    sides = []
+    for capture, slot, name in zip(scenes.multi_turn(), ("a", "b"), ("A", "B"), strict=True):
+        workload = replace(capture.scenario.workload, history=history)
+        changed = replace(
+            capture,
+            scenario=replace(capture.scenario, workload=workload),
+            runs=tuple(retokenized(run) for run in capture.runs),
+        )
+        sides.append(side_of(changed, slot=slot, name=name))
+    return sides
+
+
+@pytest.mark.parametrize(
+    ("history", "why"),
+    [
+        ("live", "the text sent back isn't the tokens that were generated."),
+        ("recorded", "as declared, since the answers were recorded before; --history live measures"),
+        ("retokenized", "as declared, since answers go back as text; --history live sends"),
+    ],
+)
+def test_a_history_that_parts_as_declared_is_no_fault(history, why):
+    """Told once for both arms, in the words of what the workload declares."""
+    notes = [note for note in turns_figure(arms(history)).notes if "history stops matching" in note]
+    assert len(notes) == 1
+    assert notes[0].startswith("A and B at 512 shared tokens, 4 turns: ")
+    assert why in notes[0]
+
+
+def test_a_dashed_line_is_explained_only_where_one_is_drawn():
+    """Prompts that repeat no answers have one level only."""
+    assert any("dashed line" in line for line in figure_of().how_to_read)
+    figure = figure_of(retokenized)
+    assert not any(panel.marks for panel in figure.panels)
+    assert not any("dashed line" in line for line in figure.how_to_read)
 
 
 def test_history_that_matches_has_no_position():

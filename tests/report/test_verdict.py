@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from radixbench.compare.change import Caveat
@@ -13,6 +15,16 @@ THROUGHPUT = "output_throughput"
 
 def headline(*changes, where="tiny (random weights), cpu", **more):
     return comparison_headline(comparison(*changes, **more), where)
+
+
+def test_captures_without_any_run_say_only_that():
+    """Nothing to compare, and nothing that differs."""
+    empty = replace(comparison().a, runs=0)
+    told = headline(
+        a=empty, b=empty, eligible=False, differences=(forbidding("number of measured runs", 0, 0),)
+    )
+    assert told.sentence == "Nothing was measured: neither capture holds a run."
+    assert (told.details, told.label) == ((), "Empty")
 
 
 def test_cache_on_against_off_names_both_gated_factors_and_the_cost_without_reuse():

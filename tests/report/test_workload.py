@@ -66,7 +66,7 @@ def test_recorded_traffic_is_called_by_its_file():
     assert words(spec, corpus=CORPUS).startswith(
         "conversations, chats.json, at most 500 items, recorded history"
     )
-    assert words(spec).startswith("conversations, dir/chats.json")
+    assert words(spec).startswith("conversations, chats.json")
 
 
 def test_turns_name_conversations_and_think_time():

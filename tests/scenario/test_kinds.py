@@ -25,6 +25,7 @@ OTHER_VALUES: dict[str, Any] = {
     "dataset": "owner/name",
     "split": "train",
     "format": "auto",
+    "same_prefix": True,
 }
 
 

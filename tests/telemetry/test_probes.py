@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 import psutil
 import pytest
 
 from radixbench.records import GpuSample
 from radixbench.telemetry.lost import ProbeUnavailableError
 from radixbench.telemetry.nvml import NvmlProbe
-from radixbench.telemetry.probes import CpuProbe, Probe, ScriptedProbe, pick_probe
+from radixbench.telemetry.probes import CpuProbe, Probe, ScriptedProbe, look_at_company, pick_probe
 from radixbench.telemetry.readings import Nvml
 from tests.telemetry.fake_nvml import LIBRARY_NOT_FOUND, LOST, FakeGpu, FakeNvml
 
@@ -84,3 +86,20 @@ def test_a_script_is_played_and_its_end_repeated() -> None:
     assert ScriptedProbe([]).read(1) == []
     probe.close()
     assert (probe.reads, probe.closed) == (4, True)
+
+
+def test_company_is_what_others_do_on_our_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cores that this process may not use are nobody's matter; so is its own work."""
+    monkeypatch.setattr(psutil, "cpu_percent", lambda interval, percpu: [90.0, 60.0, 100.0, 100.0])
+    monkeypatch.setattr(psutil, "getloadavg", lambda: (3.5, 2.0, 1.0))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {0, 1}, raising=False)
+    monkeypatch.setattr(os, "times", lambda: os.times_result((1.0, 1.0, 0.0, 0.0, 0.0)))
+    company = look_at_company(0.5)
+    assert (company.cores, company.others, company.load_average) == (2, pytest.approx(1.5), 3.5)
+
+
+def test_a_look_at_this_machine_is_sane() -> None:
+    """No more cores' worth of work than there are cores."""
+    company = look_at_company(0.05)
+    assert 0 <= company.others <= company.cores
+    assert company.load_average is None or company.load_average >= 0

@@ -7,6 +7,7 @@ Two bounds, neither of which an honest server can break, whatever the order in w
     of all that      the sum over one family of prompts as if they had run one after the other: each
     share tokens     shared run is computed at least once
 
+Requests that were refused over HTTP put nothing anywhere; what failed otherwise may have been computed.
 The first betrays a single hit that nobody in the run can explain, the second a prefix that was there before all.
 """
 
@@ -96,7 +97,7 @@ def _single_bounds(run: Run) -> dict[int, Tokens]:
     writers, bounds = _Writers(tree, held=2), {}
     moments = []
     for record in run.requests:
-        if tree.prompts[record.prompt] is not None:
+        if tree.prompts[record.prompt] is not None and not record.turned_away:
             moments.append((record.send_ns, 0, record.prompt))
             moments.append((record.first_token_ns or record.end_ns, 1, record.prompt))
     for _, is_answer, prompt in sorted(moments):
@@ -119,7 +120,7 @@ def _family_excess(
     spare: dict[int, Tokens] = {}
     for record in sorted(run.requests, key=lambda one: one.send_ns):
         node = tree.prompts[record.prompt]
-        if node is None:
+        if node is None or record.turned_away:
             continue
         shared = writers.deepest(node, 1)
         bound = min(0 if shared is None else deep[shared], deep[node] - 1)
@@ -175,8 +176,11 @@ class Reach:
     worst: tuple[int, Tokens, Tokens] | None
 
 
-def reach(run: Run, slack: Tokens) -> Reach:
-    """Measured hits against what the run's tree says was held; ``slack`` tokens may be missed by each."""
+def reach(run: Run, slack: Tokens, *, omits_zero: bool = False) -> Reach:
+    """Measured hits against what the run's tree says was held; ``slack`` tokens may be missed by each.
+
+    A server that ``omits_zero`` says 0 by counts without cached tokens.
+    """
     tree, deep = run.prompts, depths(run.prompts)
     held = _Writers(tree, held=1)
     asked = reached = unknown = 0
@@ -188,10 +192,13 @@ def reach(run: Run, slack: Tokens) -> Reach:
             continue
         asked += 1
         wanted = min(deep[inside], deep[node] - 1)
-        if record.cached_tokens is None:
+        found = record.cached_tokens
+        if found is None and omits_zero and record.prompt_tokens is not None:
+            found = 0
+        if found is None:
             unknown += 1
-        elif record.cached_tokens >= wanted - slack:
+        elif found >= wanted - slack:
             reached += 1
         else:
-            below.append((wanted - record.cached_tokens, record.prompt, record.cached_tokens, wanted))
+            below.append((wanted - found, record.prompt, found, wanted))
     return Reach(asked, reached, unknown, max(below)[1:] if below else None)

@@ -8,7 +8,7 @@ another takes its slot, so there the probe tells of the slots alone, and what wa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from radixbench.bench.protocol.probing import Probed
 from radixbench.bench.protocol.sender import Sender
@@ -20,14 +20,19 @@ from radixbench.scenario.model import Engine
 from radixbench.units import Nanoseconds, Tokens
 
 _TRIES = 2
+_BRIEF_S = 1.0
+"""How long a flush is asked for that nothing depends on."""
+
 _NO_SUCH_CALL = frozenset({404, 405, 501})
+_REFUSED = frozenset({200, 400, 409})
 
 
 @dataclass(frozen=True, slots=True)
 class Flushed:
     """How emptying went; ``found`` are the probe's cached tokens afterwards, ``None`` where nobody says.
 
-    ``offered`` is ``False`` for a server that has no such call; ``beyond`` names what its call leaves full.
+    ``offered`` is ``False`` for a server that has no such call; ``beyond`` names what its call leaves full. ``blind``: this
+    server never finds a repeat, though it does find extensions, so that the probe would find nothing anyhow.
     """
 
     attempts: int
@@ -38,6 +43,7 @@ class Flushed:
     found: Tokens | None
     offered: bool = True
     beyond: str | None = None
+    blind: bool = False
 
     @property
     def check(self) -> Check:
@@ -47,7 +53,8 @@ class Flushed:
             return Check("flush", None, f"the server {what} its cache (HTTP {self.status}, {self.body!r})")
         tries = f"{self.attempts} calls"
         if self.found is None:
-            return Check("flush", None, f"the server says so ({tries}) and doesn't report cached tokens")
+            why = "never finds a repeat that could prove it" if self.blind else "doesn't report cached tokens"
+            return Check("flush", None, f"the server says so ({tries}) and {why}")
         beyond = "" if self.beyond is None else f"; {self.beyond}"
         return Check(
             "flush", self.found == 0, f"after {tries} a probe it knew found {self.found} cached{beyond}"
@@ -57,18 +64,18 @@ class Flushed:
 async def empty(sender: Sender, probed: Probed, engine: Engine, *, must: bool) -> Flushed:
     """Empty the cache and prove it with the probe that it has just been shown to know.
 
-    Raises ``IncompleteError`` when it ``must`` be empty and the server refuses, or when the probe is still found
-    afterwards, and ``UsageError`` where it has no such call. One of engine ``other`` may have none; then nothing is
-    proved.
+    Raises ``IncompleteError`` when it ``must`` be empty and a server refuses that was seen to do it before, or when the
+    probe is still found afterwards, and ``UsageError`` where it has no such call or never did anything but refuse. One of
+    engine ``other`` may have no call; then nothing is proved. Where it needn't be empty, a refusal isn't waited out.
     """
     outcomes: list[FlushOutcome] = []
     for _ in range(_TRIES):
-        outcomes.append(await sender.client.flush())
+        outcomes.append(await (sender.client.flush() if must else ask_briefly(sender.client)))
         if not must and not outcomes[-1].ok:
             return _sum(outcomes, None, offered=False)
         if engine == "other" and outcomes[-1].status in _NO_SUCH_CALL:
             return _sum(outcomes, None, offered=False)
-        accept(outcomes[-1], engine)
+        accept(outcomes[-1], engine, ever=sender.ledger.ever_flushed)
         found = probed.read(await sender.cached(probed.probe.ids, "probe"))
         if not found:
             break
@@ -78,13 +85,20 @@ async def empty(sender: Sender, probed: Probed, engine: Engine, *, must: bool) -
             f" {len(probed.probe.ids)} tokens still found {found} cached",
             remedy="restart the server, or turn off its host or external cache tiers",
         )
-    outcomes.append(await sender.client.flush())
+    outcomes.append(await (sender.client.flush() if must else ask_briefly(sender.client)))
     if must:
         accept(outcomes[-1], engine)
     beyond = _BEYOND.get(engine)
     if found == 0 and probed.repeat and beyond is None:
         sender.ledger.flushed()
+    if probed.blind and not found:
+        return replace(_sum(outcomes, None, beyond=beyond), blind=True)
     return _sum(outcomes, found, beyond=beyond)
+
+
+async def ask_briefly(client: ServerClient) -> FlushOutcome:
+    """Ask for a flush that nothing depends on: a server that is willing does it at once, or a moment after an answer."""
+    return await client.flush(limit_s=_BRIEF_S)
 
 
 async def drop_all(client: ServerClient, engine: Engine) -> None:
@@ -92,10 +106,11 @@ async def drop_all(client: ServerClient, engine: Engine) -> None:
     accept(await client.flush(), engine)
 
 
-def accept(outcome: FlushOutcome, engine: Engine) -> None:
+def accept(outcome: FlushOutcome, engine: Engine, *, ever: bool = True) -> None:
     """Raise ``IncompleteError`` for a flush that the server itself doesn't call done.
 
-    Raises ``UsageError`` where it has no such call: no other run of the sweep would fare better.
+    Raises ``UsageError`` where it has no such call, and where it refuses and wasn't ``ever`` seen to do it: no
+    other run of the sweep would fare better.
     """
     if outcome.ok:
         return
@@ -105,10 +120,11 @@ def accept(outcome: FlushOutcome, engine: Engine) -> None:
             f"the server has no call to empty its cache: HTTP {outcome.status}, {answer}",
             remedy=_HOW.get(engine, "check --engine: each server empties its cache by another call"),
         )
-    raise IncompleteError(
-        f"cache not flushed after {outcome.attempts} tries: status {outcome.status}, {answer}",
-        remedy="see whether a request is stuck in the server's queue",
-    )
+    message = f"cache not flushed after {outcome.attempts} tries: status {outcome.status}, {answer}"
+    remedy = "see whether a request is stuck in the server's queue"
+    if outcome.status in _REFUSED and not ever:
+        raise UsageError(message, remedy=remedy)
+    raise IncompleteError(message, remedy=remedy)
 
 
 _BEYOND = {

@@ -77,6 +77,11 @@ class Probed:
             return (self.probe.page_size or 1) - 1
         return max(len(self.probe.ids) - 1 - self.repeat, (self.probe.page_size or 1) - 1, 0)
 
+    @property
+    def blind(self) -> bool:
+        """Extensions are found and repeats never, so that sending something again says nothing of what is held."""
+        return self.repeat == 0 and bool(self.extension)
+
     def checks(self, *, reuse: bool) -> tuple[Check, Check]:
         """The two lines. With ``reuse`` something must be found, without it nothing may be."""
         length = len(self.probe.ids)

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from radixbench.bench.ledger import Ledger
 from radixbench.bench.protocol.salt import unsalted
-from radixbench.client.answer import Answer
 from radixbench.client.fault import CLOSED_EARLY
 from radixbench.client.http import ServerClient
 from radixbench.errors import IncompleteError
@@ -40,6 +39,9 @@ class WarmUp(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Sender:
     """Sends prompts for one seed, ``concurrency`` at a time; ``body`` gives each its salt, if it has one.
+
+    They are streamed as measured ones are: what these are the first to meet is met before, and what an answer
+    tells of cached tokens is told alike.
 
     Everything is noted in the ledger, but for salted prompts, which nobody can meet again.
     """
@@ -97,7 +99,7 @@ class Sender:
         for attempt in range(1, _TRIES + 1):
             if self.should_stop():
                 raise IncompleteError("stopped while the server was prepared")
-            answer = await self._answer(ids, output_len, body, streamed=what == _WARM_UP)
+            answer = await self.client.flight(ids, output_len, body=body).run()
             if answer.status == "completed":
                 return answer.usage.cached_tokens
             hung_up = what == _WARM_UP and answer.error == CLOSED_EARLY
@@ -110,14 +112,6 @@ class Sender:
         raise IncompleteError(
             f"a {what} request failed{times}: {answer.error}", remedy="see the server's log"
         )
-
-    async def _answer(
-        self, ids: TokenIds, output_len: Tokens, body: Mapping[str, Any] | None, *, streamed: bool
-    ) -> Answer:
-        """Streamed is how measured requests go, so that whatever these are the first to meet is met before."""
-        if streamed:
-            return await self.client.flight(ids, output_len, body=body).run()
-        return await self.client.generate(ids, output_len, body=body)
 
     async def _gather(self, calls: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:
         """All calls, so many at a time; the first failure ends the others."""

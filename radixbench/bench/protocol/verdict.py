@@ -34,11 +34,14 @@ class Found:
 
     @classmethod
     def of(cls, run: Run, *, omits_zero: bool, page_size: Tokens) -> Found:
-        """As the client was told; a silent answer is none where the server ``omits_zero``."""
+        """As the client was told; counts without cached tokens mean none where the server ``omits_zero``."""
         answered = [record for record in run.requests if record.status == "completed"]
         values = [record.cached_tokens for record in answered]
         known = [value for value in values if value is not None]
-        silent = 0 if omits_zero else len(values) - len(known)
+        silent = sum(
+            one.cached_tokens is None and not (omits_zero and one.prompt_tokens is not None)
+            for one in answered
+        )
         absurd = len(known) - sum(believable(record, page_size) for record in answered)
         return cls(sum(known), silent, len(values), sum(value > 0 for value in known), absurd)
 
@@ -77,6 +80,7 @@ def judge(run: Run, state: State, seen: Preparation, repeats: Repeats, alone: Ch
         flush_tiers=seen.flushed.tiers,
         ledger_repeats=repeats.unflushed if state.declared == "cold" else 0,
         checks=checks,
+        omits_zero=seen.probed.omits_zero,
     )
 
 
@@ -113,7 +117,8 @@ def _measured(run: Run, state: State, seen: Preparation, found: Found) -> Check:
     page = seen.probed.probe.page_size or 1
     if state.declared == "cold":
         return _none_unexplained(found, excess(run, page))
-    return _all_reached(reach(run, seen.probed.slack), excess(run, page))
+    reached = reach(run, seen.probed.slack, omits_zero=seen.probed.omits_zero)
+    return _all_reached(reached, excess(run, page))
 
 
 def _none_found(found: Found) -> Check:

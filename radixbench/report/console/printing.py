@@ -13,7 +13,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from radixbench.report.console.plain import clean
-from radixbench.report.console.table import STYLES, shown_rows, table_lines
+from radixbench.report.console.table import STYLES, table_lines
 from radixbench.report.model import FactorRow, ReportView, Statement, Tone
 
 _MARKS: dict[Tone, str] = {"better": "✓", "worse": "✕", "neutral": "·", "caution": "!", "refused": "✕"}
@@ -43,18 +43,20 @@ def _plain(view: ReportView) -> Iterator[str]:
     yield f"{view.headline.label}: {view.headline.sentence}"
     yield from view.headline.details
     for cell in view.cells:
-        for row in shown_rows(cell.rows):
+        for row in cell.first:
             yield f"{cell.title} | {row.title} | {' | '.join(_plain_values(view, row))}"
     for title, formula in _formulas(view).items():
         yield f"{title}: {formula}"
     for one in view.brief:
         yield f"{one.word}: {one.text}" if one.word else one.text
-    for caveat in view.caveats:
+    for caveat in view.told:
         yield f"{caveat.severity} {caveat.code}: {caveat.text} ({caveat.remedy})"
+    if view.also:
+        yield view.also
 
 
 def _formulas(view: ReportView) -> dict[str, str]:
-    return {row.title: row.formula for cell in view.cells for row in shown_rows(cell.rows) if row.formula}
+    return {row.title: row.formula for cell in view.cells for row in cell.first if row.formula}
 
 
 def _plain_values(view: ReportView, row: FactorRow) -> Iterator[str]:
@@ -98,8 +100,14 @@ def _print_rich(view: ReportView, console: Console) -> None:
         console.print(_statement(one))
     if view.brief and view.caveats:
         console.print()
-    for caveat in view.caveats:
+    _print_caveats(view, console)
+
+
+def _print_caveats(view: ReportView, console: Console) -> None:
+    for caveat in view.told:
         line = Text(f"{caveat.mark} {caveat.code} ", style=f"bold {STYLES[caveat.tone]}")
         line.append(clean(caveat.text), style="default not bold")
         line.append(f"\n  {clean(caveat.remedy)}", style="dim not bold")
         console.print(line)
+    if view.also:
+        console.print(Text(view.also, style="dim"))

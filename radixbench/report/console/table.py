@@ -6,7 +6,7 @@ a row below one another. Titles of cells and notes have lines of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -14,7 +14,6 @@ from rich.text import Text
 from radixbench.report.console.plain import clean
 from radixbench.report.model import FactorRow, ReportView, Tone, Value
 
-ALWAYS_SHOWN = frozenset({"e2e_p50", "hit_rate"})
 STYLES: dict[Tone, str] = {
     "better": "green",
     "worse": "red",
@@ -26,18 +25,11 @@ _GAP = "  "
 Line = tuple[Text, ...]
 
 
-def shown_rows(rows: Iterable[FactorRow]) -> list[FactorRow]:
-    """The rows that fit a terminal: gated ones, and those that explain them."""
-    return [row for row in rows if row.gated or row.metric in ALWAYS_SHOWN]
-
-
 def table_lines(view: ReportView, width: int) -> Iterator[Text]:
     """The table as lines of at most ``width`` columns, apart from notes, which may be wrapped."""
     header = _header(view)
     for folded in (False, True):
-        body = [
-            line for cell in view.cells for row in shown_rows(cell.rows) for line in _row(view, row, folded)
-        ]
+        body = [line for cell in view.cells for row in cell.first for line in _row(view, row, folded)]
         widths = [max(line[i].cell_len for line in [header, *body]) for i in range(len(header))]
         if sum(widths) + len(_GAP) * (len(widths) - 1) <= width:
             yield from _tabulated(view, header, widths, folded=folded)
@@ -57,7 +49,7 @@ def _tabulated(view: ReportView, header: Line, widths: Sequence[int], *, folded:
     yield Text("─" * (sum(widths) + len(_GAP) * (len(widths) - 1)), style="dim")
     for cell in view.cells:
         yield Text(clean(cell.title), style="bold")
-        for row in shown_rows(cell.rows):
+        for row in cell.first:
             for line in _row(view, row, folded):
                 yield _placed(view, line, widths)
             yield from _notes(view, row)
@@ -113,18 +105,18 @@ def _verdict(row: FactorRow) -> Text:
 
 
 def _notes(view: ReportView, row: FactorRow) -> Iterator[Text]:
-    """Why a figure or a verdict is missing."""
+    """Why a figure or a verdict is missing, unless the headline has said it."""
     for arm, value in zip(view.arms, (row.a, row.b), strict=False):
         if value.note:
             yield Text(f"    {clean(arm.name)}: {clean(value.note)}", style="yellow")
-    if row.verdict_note and not row.seen:
+    if row.verdict_note and not row.seen and row.verdict_note not in view.headline.sentence:
         yield Text(f"    {clean(row.verdict_note)}", style="yellow")
 
 
 def _stacked(view: ReportView) -> Iterator[Text]:
     for cell in view.cells:
         yield Text(clean(cell.title), style="bold")
-        for row in shown_rows(cell.rows):
+        for row in cell.first:
             line = Text(f"  {row.title}")
             yield line.append(_GAP).append_text(_verdict(row)) if view.kind == "comparison" else line
             values = _values(view, row)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from radixbench.bench.protocol.bounds import excess, reach
 from radixbench.capture.model import Run
@@ -55,6 +56,23 @@ def test_in_flight_together_each_may_be_second_but_not_all() -> None:
     assert excess(run_of([64, 64, 64, 0], gap_s=0.001), 1).tokens == 0
     over = excess(run_of([64, 64, 64, 64], gap_s=0.001), 1)
     assert (over.requests, over.tokens) == (0, 64)
+
+
+def test_a_refused_request_explains_no_hit() -> None:
+    """What was turned away put nothing there; what failed otherwise may have."""
+    run = run_of([0, 64, 64])
+    for status, requests in ((429, 1), (502, 0)):
+        lost = replace(run.requests[0], status="failed", chunk_ns=(), http_status=status, cached_tokens=None)
+        over = excess(replace(run, requests=(lost, *run.requests[1:])), 1)
+        assert (over.requests, over.tokens) == (requests, 64 * requests)
+
+
+def test_a_silent_answer_missed_what_was_held_where_zeros_are_left_out() -> None:
+    """Otherwise it is unknown."""
+    run = run_of([64, None], held=[SHARED])
+    assert reach(run, 0).unknown == 1
+    seen = reach(run, 0, omits_zero=True)
+    assert (seen.unknown, seen.reached, seen.worst) == (0, 1, (1, 0, 64))
 
 
 def test_more_than_is_shared_is_too_much() -> None:

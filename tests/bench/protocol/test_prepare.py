@@ -9,12 +9,16 @@ from typing import Any
 
 import pytest
 
+from radixbench.bench.protocol.flushing import accept
 from radixbench.capture.model import Run
+from radixbench.client.flush import FlushOutcome
 from radixbench.errors import IncompleteError, UsageError
+from radixbench.metrics.summary import summarise
 from radixbench.mock.settings import CacheSettings, Failure, Faults, Lies, MockSettings, Reporting
 from radixbench.mock.which import Which
 from radixbench.records import Mode
 from radixbench.scenario.model import CacheState, LoadSpec, OffMode, TargetSpec
+from radixbench.units import NS_PER_S
 from tests.bench.measuring import Bencher
 from tests.bench.sweeping import SMALL, check, scenario_for
 from tests.mock.start import mock_process, running_mock
@@ -91,6 +95,48 @@ async def test_a_server_without_a_flush_is_no_server_to_measure_cold() -> None:
         with pytest.raises(UsageError, match="no call to empty its cache: HTTP 404") as caught:
             await bench.run()
     assert "VLLM_SERVER_DEV_MODE=1" in str(caught.value)
+
+
+def test_a_server_that_always_refuses_to_flush_ends_the_sweep_at_once() -> None:
+    """One that never did it won't for the next run; one that did before has a bad moment, which costs this run alone."""
+    refused = FlushOutcome(ok=False, status=200, body='{"success":false}', attempts=20)
+    with pytest.raises(UsageError, match="cache not flushed after 20 tries: status 200"):
+        accept(refused, "sglang", ever=False)
+    with pytest.raises(IncompleteError, match="cache not flushed after 20 tries: status 200"):
+        accept(refused, "sglang", ever=True)
+    silent = FlushOutcome(ok=False, status=None, body="no answer", attempts=1)
+    with pytest.raises(IncompleteError, match="status None"):
+        accept(silent, "sglang", ever=False)
+
+
+async def test_a_flush_nothing_depends_on_is_not_waited_for() -> None:
+    """A salted arm asks a server that refuses for a second, before and after its run, and is measured."""
+    run = await measured(MockSettings(lies=Lies(flush="unsuccessful")), "off")
+    assert run.protocol.verified is True
+    assert check(run, "flush").held is None
+    assert "didn't empty its cache (HTTP 200" in check(run, "flush").detail
+    assert run.protocol.flush_waited_ns < 5 * NS_PER_S, "the server's patience, not a speed"
+
+
+@pytest.mark.parametrize("mode", ["on", "off"])
+async def test_a_server_that_leaves_zeros_out_is_measured_all_the_same(mode: Mode) -> None:
+    """The record keeps that its silence is a 0, so that an arm without a single hit has a hit rate of 0."""
+    run = await measured(MockSettings(reporting=Reporting(cached="nonzero")), mode)
+    assert (run.protocol.omits_zero, run.protocol.verified) == (True, True)
+    assert None in {record.cached_tokens for record in run.requests}
+    rate = summarise(run).figures["hit_rate"].value
+    assert rate is not None
+    assert (rate > 0) is (mode == "on")
+
+
+async def test_requests_that_are_refused_race_for_nothing() -> None:
+    """One at a time, every second one refused: what the others don't find nobody had computed before them."""
+    run = await measured(MockSettings(faults=Faults(failures=(Failure(429, Which(every=2)),))))
+    assert {record.http_status for record in run.requests} == {200, 429}
+    account = summarise(run).cache
+    assert account.shortfall is not None
+    assert (account.raced, account.shortfall.concurrent, account.shortfall.unexplained) == (0, 0, 0)
+    assert account.expected_low == account.expected_high == account.cached_tokens
 
 
 async def test_slots_are_not_all_that_llamacpp_keeps() -> None:
