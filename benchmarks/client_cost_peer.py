@@ -34,7 +34,7 @@ def body(max_tokens: int, **more: Any) -> dict[str, Any]:
 
 def radixbench(url: str) -> tuple[One, Callable[[], Awaitable[None]]]:
     """Our client, as a run uses it."""
-    from radixbench.client.http import ServerClient  # noqa: PLC0415 # not in a peer's Python
+    from radixbench.client.http import ServerClient  # not in a peer's Python
 
     client = ServerClient(url, model="mock")
 
@@ -52,12 +52,12 @@ def radixbench(url: str) -> tuple[One, Callable[[], Awaitable[None]]]:
 def sglang(_: str) -> tuple[One, None]:
     """The request function of ``sglang.benchmark.serving``, unmodified."""
     utils = types.ModuleType("sglang.srt.disaggregation.utils")
-    utils.FAKE_BOOTSTRAP_HOST = "2.2.2.2"  # type: ignore[attr-defined] # the one name the client takes from a module that needs CUDA
+    utils.FAKE_BOOTSTRAP_HOST = "2.2.2.2"  # the one name the client takes from a module that needs CUDA
     package = types.ModuleType("sglang.srt.disaggregation")
     package.__path__ = []
     sys.modules["sglang.srt.disaggregation"] = package
     sys.modules["sglang.srt.disaggregation.utils"] = utils
-    from sglang.benchmark import serving  # type: ignore[import-not-found] # noqa: PLC0415 # in the peer's environment only
+    from sglang.benchmark import serving  # in the peer's environment only
 
     serving.args = argparse.Namespace(
         disable_stream=False,
@@ -93,7 +93,7 @@ def sglang(_: str) -> tuple[One, None]:
 
 def httpx(_: str) -> tuple[One, Callable[[], Awaitable[None]]]:
     """A loop over ``aiter_lines``, the pattern of clients built on httpx."""
-    import httpx as library  # type: ignore[import-not-found] # noqa: PLC0415 # perhaps in the peer's environment only
+    import httpx as library  # perhaps in the peer's environment only
 
     client = library.AsyncClient(timeout=None, limits=library.Limits(max_connections=None))
 
@@ -113,7 +113,7 @@ def httpx(_: str) -> tuple[One, Callable[[], Awaitable[None]]]:
 
 def aiohttp(_: str) -> tuple[One, None]:
     """The plain loop: a session per request, line by line."""
-    import aiohttp as library  # noqa: PLC0415 # each peer imports its own library only
+    import aiohttp as library  # each peer imports its own library only
 
     async def one(url: str, max_tokens: int) -> Stamps:
         stamps = [time.monotonic_ns()]
@@ -169,7 +169,7 @@ def main() -> None:
     parser.add_argument("max_tokens", type=int)
     options = parser.parse_args()
     if options.client == "radixbench":
-        from radixbench.client.loop import run  # noqa: PLC0415 # not in a peer's Python
+        from radixbench.client.loop import run  # not in a peer's Python
 
         run(serve(options))
     else:

@@ -17,7 +17,6 @@ from radixbench.client.http import ServerClient
 from radixbench.records import ServerCounters
 
 SOURCE = "/metrics"
-_LIMIT_S = 10.0
 
 Labels = frozenset[tuple[str, str]]
 
@@ -81,8 +80,8 @@ def read(text: str | None) -> Reading | None:
 
 async def fetch(client: ServerClient) -> Reading | None:
     """What a server counts at this moment; ``None`` for one that doesn't say."""
-    reply = await client.exchange("GET", SOURCE, limit_s=_LIMIT_S)
-    return read(reply.body.decode(errors="replace")) if reply.status == 200 else None
+    text = await client.metrics_text()
+    return None if text is None else read(text)
 
 
 def difference(before: Reading | None, after: Reading | None) -> ServerCounters | None:

@@ -38,7 +38,7 @@ def load_conversations(
     *,
     dataset: str | None = None,
     split: str | None = None,
-    format: CorpusFormat = "auto",  # noqa: A002 - the word users know it by
+    format: CorpusFormat = "auto",
     limit: int | None = None,
 ) -> Conversations:
     """The first ``limit`` usable conversations of a file, or of a hub data set's ``split``.
@@ -71,7 +71,7 @@ class ConversationReader:
         *,
         dataset: str | None = None,
         split: str | None = None,
-        format: CorpusFormat = "auto",  # noqa: A002 - the word users know it by
+        format: CorpusFormat = "auto",
     ) -> None:
         if (path is None) == (dataset is None):
             raise CorpusError("conversations come from a file or a data set", remedy="name one of the two")

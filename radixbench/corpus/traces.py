@@ -40,7 +40,7 @@ class Trace(NamedTuple):
 def load_trace(
     path: Path,
     *,
-    format: CorpusFormat = "auto",  # noqa: A002 - the word users know it by
+    format: CorpusFormat = "auto",
     block_size: int | None = None,
     limit: int | None = None,
 ) -> Trace:

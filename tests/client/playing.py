@@ -44,8 +44,8 @@ async def played(
     **options: object,
 ) -> tuple[LoadResult, ScriptedServer]:
     """The result, and what the server saw; ``client`` goes to the client, ``options`` to ``play``."""
-    async with ScriptedServer(handler) as server, ServerClient(server.url, **client or {}) as wire:  # type: ignore[arg-type]  # passed on as given
-        result = await play(workload, wire, load, seed=seed, **options)  # type: ignore[arg-type]  # passed on as given
+    async with ScriptedServer(handler) as server, ServerClient(server.url, **client or {}) as wire:
+        result = await play(workload, wire, load, seed=seed, **options)
     return result, server
 
 

@@ -34,7 +34,7 @@ def on_both_loops(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..
 
     asked = inspect.signature(test)
     fast = inspect.Parameter("fast", inspect.Parameter.KEYWORD_ONLY)
-    played.__signature__ = asked.replace(parameters=[*asked.parameters.values(), fast])  # type: ignore[attr-defined] # what pytest reads
+    played.__signature__ = asked.replace(parameters=[*asked.parameters.values(), fast])
     played.__doc__ = test.__doc__
     return pytest.mark.parametrize("fast", [False, True], ids=["asyncio", "uvloop"])(played)
 
@@ -266,7 +266,7 @@ async def test_a_large_request_goes_out_whole() -> None:
 @on_both_loops
 async def test_an_answer_cut_off_at_every_byte(kind: str) -> None:
     """Whatever byte was the last: one line that says so, or an answer that had said that it was whole."""
-    settings = MockSettings(faults=Faults(cut_after_bytes=0, cut_step=1, cut_kind=kind))  # type: ignore[arg-type] # both are kinds
+    settings = MockSettings(faults=Faults(cut_after_bytes=0, cut_step=1, cut_kind=kind))
     kinds: set[str | None] = set()
     async with running_mock(settings) as mock, ServerClient(mock.base_url, stall_timeout_s=5) as client:
         while True:

@@ -161,7 +161,7 @@ def test_fault_77_the_probe_is_whole_blocks() -> None:
     """Whatever a page holds, the probe is a whole number of them, and several."""
     sender = type("Anyone", (), {"seed": 0, "tokens": _tokens()})
     for page in (1, 16, 48, 64, 256):
-        length = len(Probe.of(sender, page, None).ids)  # type: ignore[arg-type] # all it asks a sender for
+        length = len(Probe.of(sender, page, None).ids)
         assert length % page == 0
         assert length >= 2 * page
 

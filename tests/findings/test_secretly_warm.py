@@ -56,5 +56,5 @@ async def test_answers_that_tell_now_and_then_accuse_nobody_wrongly(every: int) 
     """What some leave out the counters say, and they say what is possible."""
     settings = MockSettings(reporting=Reporting(cached_missing=Which(every=every)))
     for mode in ("on", "off"):
-        (run,) = await played(settings, 1, mode)  # type: ignore[arg-type]  # both modes
+        (run,) = await played(settings, 1, mode)
         assert said(run) is None

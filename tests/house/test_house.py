@@ -60,7 +60,7 @@ def test_every_dependency_is_pinned_for_ci() -> None:
     [
         ("torch", "engine/x.py"),
         ("transformers", "bench/x.py"),
-        ("aiohttp", "client/load.py"),
+        ("aiohttp", "client/http.py"),
         ("pynvml", "telemetry/sampler.py"),
         ("psutil", "bench/x.py"),
         ("time", "engine/x.py"),

@@ -40,7 +40,7 @@ class _Sent:
 
 def play(asked: Sequence[Asked], *, held: Sequence[Ids] = (), **engine: int | str | None) -> Run:
     """Send each request when its step has come and the turn it follows has ended; note all there is to know."""
-    drive = Drive(**engine)  # type: ignore[arg-type]  # the engine checks its own settings
+    drive = Drive(**engine)
     for place, ids in enumerate(held):
         drive.ask(f"held {place}", ids, max_tokens=1)
     drive.records.clear()

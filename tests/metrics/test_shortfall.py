@@ -78,7 +78,7 @@ def one_wave(cached: int | None = 0, **options: object) -> CacheAccount:
     """Eight requests of one group at once, 64 shared tokens each; ``cached`` tokens found by each but the first."""
     prompts = [prompt_ids(0, i, shared=64, question=8) for i in range(8)]
     requests = [make_request(i, prompt_tokens=72, cached=cached if i else 0) for i in range(8)]
-    return cache_account(sort_out(make_run(requests, prompts=prompts, **options)))  # type: ignore[arg-type]
+    return cache_account(sort_out(make_run(requests, prompts=prompts, **options)))
 
 
 def test_a_wave_that_raced() -> None:

@@ -63,7 +63,7 @@ async def test_a_flush_empties_the_cache(dialect: Dialect) -> None:
         assert (await complete(mock.base_url, PROMPT)).cached == 9
         assert (await flush(mock.base_url, dialect)).status == 200
         assert (await complete(mock.base_url, PROMPT)).cached == 0
-        others = [await flush(mock.base_url, other) for other in FLUSH if other != dialect]  # type: ignore[arg-type]  # keys are dialects
+        others = [await flush(mock.base_url, other) for other in FLUSH if other != dialect]
         assert [other.status for other in others] == [404, 404]
 
 
@@ -144,7 +144,7 @@ async def test_counters_under_each_name() -> None:
     """Prompt, cached and output tokens are counted under the dialect's names; llama.cpp leaves cached ones out."""
     found = {}
     for dialect in FLUSH:
-        async with running_mock(MockSettings(dialect=dialect)) as mock:  # type: ignore[arg-type]  # keys are dialects
+        async with running_mock(MockSettings(dialect=dialect)) as mock:
             for _ in range(2):
                 await complete(mock.base_url, PROMPT, 3)
             found[dialect] = await metrics(mock.base_url)

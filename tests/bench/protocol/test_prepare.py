@@ -188,7 +188,7 @@ async def test_what_answers_leave_out_is_unknown_unless_it_is_always_a_zero(
 ) -> None:
     """Silence proves nothing, but for a server that is silent exactly where nothing was found."""
     for mode in ("on", "off"):
-        run = await measured(MockSettings(reporting=reporting), mode)  # type: ignore[arg-type] # both modes
+        run = await measured(MockSettings(reporting=reporting), mode)
         assert run.protocol.verified is verified or mode == "off"
 
 
