@@ -40,6 +40,7 @@ class Ledger:
         self._page: Tokens = max(page_size, _LEAST)
         self._path = path
         self._flushes = 0
+        self._complied = False
         self._pages: dict[str, int] = {}
         if path is not None:
             self._read(path)
@@ -55,10 +56,14 @@ class Ledger:
         """A probe has shown that everything was dropped."""
         self._flushes += 1
 
+    def complied(self) -> None:
+        """The server says that it dropped everything; nothing need have shown it."""
+        self._complied = True
+
     @property
     def ever_flushed(self) -> bool:
-        """Whether this server was ever shown to drop everything."""
-        return self._flushes > 0
+        """Whether this server ever dropped everything, by its own word or as a probe has shown."""
+        return self._complied or self._flushes > 0
 
     def repeats(self, prompts: Iterable[TokenIds]) -> Repeats:
         """How many of these prompts begin like one noted before."""

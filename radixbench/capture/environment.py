@@ -58,6 +58,7 @@ VARIABLE_PREFIXES = ("MALLOC_", "PYTORCH_")
 STRUCK_OUT = "***"
 
 _SECRET_FLAG = re.compile(r"--?[\w-]*(api[-_]?key|token|password|secret|authorization)", re.IGNORECASE)
+_PASSED_ON = "--server-argument"
 _USERINFO = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 
 
@@ -103,15 +104,20 @@ def without_secrets(argv: Sequence[str]) -> tuple[str, ...]:
     """The command line with the values of key, token and password flags, and logins in URLs, struck out."""
     kept: list[str] = []
     hide_next = False
-    for word in argv:
+    for given in argv:
+        if given == _PASSED_ON:  # what follows is a word of the server's command line
+            kept.append(given)
+            continue
+        word = given.removeprefix(f"{_PASSED_ON}=")
+        head = given[: len(given) - len(word)]
         flag, equals, _ = word.partition("=")
         secret = _SECRET_FLAG.fullmatch(flag) is not None
         if hide_next:
-            kept.append(STRUCK_OUT)
+            kept.append(head + STRUCK_OUT)
         elif secret and equals:
-            kept.append(f"{flag}={STRUCK_OUT}")
+            kept.append(f"{head}{flag}={STRUCK_OUT}")
         else:
-            kept.append(_USERINFO.sub(STRUCK_OUT, _printable(word)))
+            kept.append(head + _USERINFO.sub(STRUCK_OUT, _printable(word)))
         hide_next = secret and not equals and not hide_next
     return tuple(kept)
 

@@ -99,7 +99,9 @@ class Flight(Receiver):
             await self._ended
         except asyncio.CancelledError:
             source.wire.inbox.catch_up()
-            self._drop(None)
+            if self._connection is not None:  # the answer isn't over: the server shall not go on with it
+                self._connection.abort()
+                self._connection = None
             raise
         finally:
             self._timer.cancel()

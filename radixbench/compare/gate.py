@@ -71,7 +71,7 @@ def conclusion(comparison: Comparison, fail_on: Iterable[str], metrics: tuple[st
     unjudged = Counter(row.verdict or "without a verdict" for row in rows if row.verdict not in _JUDGED)
     counts = ", ".join(f"{n} of {len(rows)} gated rows {what}" for what, n in unjudged.items())
     seen = [row.detectable for row in rows if row.detectable is not None] if "worse" in wanted else []
-    is_judged = not counts and max(seen, default=0.0) < _BLIND
+    is_judged = bool(rows) and not counts and max(seen, default=0.0) < _BLIND
     told = [f"passed {on}" if is_judged else f"nothing {' or '.join(sorted(wanted))} was shown {on}", counts]
     if seen:
         told.append(f"a loss below {1 + max(seen):.3g}× would not have been seen")

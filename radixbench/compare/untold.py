@@ -8,7 +8,7 @@ and the fastest stretch of either arm taken, so that pauses, queues and batches 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from radixbench.capture.model import Run
@@ -48,7 +48,7 @@ def untold_hits(one: Measured, other: Measured) -> str | None:
         return None
     stretches = _stretches(on.run, _least_computed(on.run))
     full = _stretches(off.run, {request.prompt: prompt_length(request) for request in off.run.requests})
-    speed = max((tokens / length for tokens, length in full), default=0.0)
+    speed = max((tokens / length for tokens, length in (*full, *_single(off.run))), default=0.0)
     if speed <= 0.0:
         return None
     tokens, length = max(stretches, key=lambda one: one[0] / one[1], default=(0, 1.0))
@@ -69,6 +69,12 @@ def _least_computed(run: Run) -> dict[int, Tokens]:
         found = reuse[request.prompt].high if request.cached_tokens is None else request.cached_tokens
         computed[request.prompt] = max(prompt_length(request) - found, 0)
     return computed
+
+
+def _single(run: Run) -> Iterator[tuple[Tokens, Seconds]]:
+    """Each prompt by itself, from its sending to its first token: it was computed in no more than that time."""
+    for request in sort_out(run).timed:
+        yield prompt_length(request), seconds(max(request.chunk_ns[0] - request.send_ns, 1))
 
 
 def _stretches(run: Run, computed: dict[int, Tokens]) -> list[tuple[Tokens, Seconds]]:

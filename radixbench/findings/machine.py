@@ -75,6 +75,8 @@ def _load(run: Run) -> float | None:
 def _own_cores(run: Run) -> float | None:
     """The most cores that client and server can have used; ``None`` where that isn't known."""
     threads, span = run.server.identity.get("threads"), run.end_ns - run.start_ns
-    if run.client is None or span <= 0 or not isinstance(threads, int):
+    if run.client is None or span <= 0 or isinstance(threads, bool) or not isinstance(threads, int):
+        return None
+    if threads < 1:  # no server has so few
         return None
     return threads + 2 * run.client.cpu_ns / span

@@ -21,6 +21,15 @@ def test_a_first_page_sent_twice_is_a_repeat() -> None:
     assert book.repeats([(*range(15), 99)]) == Repeats(0, 0)
 
 
+def test_a_server_that_only_says_so_has_flushed_too() -> None:
+    """Its word is no proof that pages are gone, but a later refusal is then one run's alone."""
+    book = Ledger(16)
+    book.note([A])
+    book.complied()
+    assert book.ever_flushed
+    assert book.repeats([A]) == Repeats(ever=1, unflushed=1)
+
+
 def test_a_proved_flush_keeps_both_numbers() -> None:
     """What was sent before a flush is still known, and known to be dropped; sent again it is there again."""
     book = Ledger(16)

@@ -86,6 +86,15 @@ def test_only_variables_that_change_speed() -> None:
         (["--max-total-tokens", "65536"], ["--max-total-tokens", "65536"]),
         (["--out", "caf\udce9"], ["--out", "caf\\xe9"]),
         (["--api-key"], ["--api-key"]),
+        (["--server-argument=--api-key=sk-1"], [f"--server-argument=--api-key={STRUCK_OUT}"]),
+        (
+            ["--server-argument", "--api-key", "--server-argument", "sk-1", "--seeds"],
+            ["--server-argument", "--api-key", "--server-argument", STRUCK_OUT, "--seeds"],
+        ),
+        (
+            ["--server-argument=--api-key", "--server-argument=sk-1"],
+            ["--server-argument=--api-key", f"--server-argument={STRUCK_OUT}"],
+        ),
     ],
 )
 def test_secrets_are_struck_out(given: list[str], kept: list[str]) -> None:

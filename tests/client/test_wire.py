@@ -18,7 +18,7 @@ import uvloop
 
 from radixbench.client.answer import Answer
 from radixbench.client.http import ServerClient
-from radixbench.mock.settings import Faults, MockSettings
+from radixbench.mock.settings import Faults, MockSettings, Pace
 from tests.client.scripted_server import Handler, Out, Request, ScriptedServer, answer_well, token
 from tests.mock.start import running_mock
 
@@ -401,3 +401,24 @@ async def test_a_broken_answer_costs_only_its_own_connection() -> None:
         answers = [await client.stream_completion((1, 2), 1) for _ in range(4)]
     assert [answer.status for answer in answers] == ["failed", "completed", "failed", "completed"]
     assert answers[1].output_ids == answers[3].output_ids == (2,)
+
+
+async def test_a_request_that_is_given_up_ends_its_connection() -> None:
+    """The server is told at once by the closed connection, and nothing more of the answer is counted."""
+    async with (
+        running_mock(MockSettings(pace=Pace(gap_s=0.01))) as mock,
+        ServerClient(mock.base_url) as client,
+    ):
+        asking = asyncio.create_task(client.stream_completion((1, 2, 3), 1000))
+        while not client.traffic.chunks:
+            client.wire.inbox.catch_up()
+            await asyncio.sleep(0.005)
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        chunks = client.traffic.chunks
+        for _ in range(1000):
+            if client.wire.connections:
+                await asyncio.sleep(0.005)
+        assert not client.wire.connections
+        assert client.traffic.chunks == chunks

@@ -105,3 +105,17 @@ def test_no_verdict_rests_on_a_secretly_warm_arm() -> None:
     honest = compare(*sweep(warm=False))
     assert all(one.code != "untold-hits" for one in honest.caveats)
     assert next(row for row in honest.changes if row.metric == "ttft_p50").verdict == "better"
+
+
+def test_one_slow_start_in_a_sparse_open_loop_accuses_nobody() -> None:
+    """A second between requests says nothing of the speed: each prompt by itself shows what the arm can do."""
+
+    def sparse(mode: Mode, first_s: float) -> Summed:
+        prompts = [prompt_ids(i, i, shared=SHARED, question=QUESTION) for i in range(N)]
+        requests = [
+            make_request(i, send_s=float(i), ttft_s=0.05 if i else first_s, prompt_tokens=LENGTH, cached=None)
+            for i in range(N)
+        ]
+        return Summed(make_run(requests, prompts=prompts, mode=mode))
+
+    assert untold_hits(sparse("on", 0.05), sparse("off", 0.4)) is None

@@ -48,6 +48,8 @@ def test_a_busy_machine_is_told_with_numbers() -> None:
         loaded(62.0),
         loaded(100.0, threads=2),
         loaded(100.0, threads=None),
+        loaded(100.0, threads=-4),
+        loaded(100.0, threads=True),
         loaded(100.0, samples=4),
         loaded(100.0, client_s=60.0),
         loaded(None),

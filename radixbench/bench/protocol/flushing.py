@@ -76,6 +76,7 @@ async def empty(sender: Sender, probed: Probed, engine: Engine, *, must: bool) -
         if engine == "other" and outcomes[-1].status in _NO_SUCH_CALL:
             return _sum(outcomes, None, offered=False)
         accept(outcomes[-1], engine, ever=sender.ledger.ever_flushed)
+        sender.ledger.complied()
         found = probed.read(await sender.cached(probed.probe.ids, "probe"))
         if not found:
             break
