@@ -10,15 +10,21 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from radixbench.findings.model import Severity
+from radixbench.metrics.law import Law
 
 __all__ = [
     "ArmSummary",
     "Bound",
     "Caveat",
+    "CellClocks",
     "Change",
+    "Clocks",
     "Comparison",
     "Difference",
     "Factor",
+    "LawChange",
+    "Power",
+    "Prediction",
     "Severity",
     "Side",
     "Spread",
@@ -41,12 +47,16 @@ class Caveat:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that differs between the captures; ``allowed`` says whether a verdict may still be given."""
+    """One thing that differs between the captures; ``allowed`` says whether a verdict may still be given.
+
+    ``overridden`` is a difference that forbids one by itself, and that the reader allowed by name.
+    """
 
     field: str
     a: Any
     b: Any
     allowed: bool
+    overridden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +91,20 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
+class Power:
+    """What these pairs could have shown, whatever they did show.
+
+    ``spread`` is the standard deviation of the paired log-ratios (0.03 is 3 %), ``detectable`` the smallest relative
+    effect that leads to a verdict with 80 % chance, ``chance`` the chance of a verdict by true relative effect.
+    """
+
+    n_pairs: int
+    spread: float
+    detectable: float | None
+    chance: dict[float, float]
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """One metric in one cell, both sides, and what may be concluded.
 
@@ -104,6 +128,75 @@ class Change:
     reason: str | None
     caveats: tuple[str, ...]
     pairs: tuple[tuple[int, float, float], ...] = ()
+    power: Power | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Clocks:
+    """One arm's cards in one cell. Clocks in MHz, shares 0 to 1, power in mW; ``None`` is what nobody tells.
+
+    ``median`` is that of the slowest device, ``floor`` the lowest reading of any. ``throttled_share`` is the largest of a
+    run, ``source`` whether the driver's time counters or samples tell it, ``reasons`` the share of each reason.
+    ``firmware_hidden``: the device's clock was low while no reason was set, so that limits below NVML may be at work.
+    """
+
+    devices: tuple[str, ...]
+    median: float | None
+    floor: int | None
+    maximum: int | None
+    throttled_share: float | None
+    source: Literal["counters", "samples"] | None
+    reasons: dict[str, float]
+    start_temperature_c: int | None
+    power_limit_mw: int | None
+    firmware_hidden: bool = False
+    why_unknown: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CellClocks:
+    """Both arms' clocks in one cell and what they mean for its factors.
+
+    ``gap`` is how far the medians are apart, as a share of the faster; ``explains`` the largest factor that the clocks
+    alone could make; ``text`` says the direction in words, "" where nothing speaks against the factors.
+    """
+
+    cell: dict[str, int | float | str]
+    a: Clocks
+    b: Clocks
+    gap: float | None
+    bound: Bound | None
+    explains: float | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """The factor of TTFT that the laws of both arms foretell at a shared length, for a request that finds it cached.
+
+    ``beyond`` says that the length lies outside of what was measured.
+    """
+
+    shared_tokens: int
+    factor: Factor
+    beyond: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LawChange:
+    """The law behind the factors of one setting (a cell without its shared length): a line per arm, and what follows.
+
+    ``a`` and ``b`` are ``None`` with a reason where no line can be drawn. ``break_even`` is the shared length in tokens
+    from which on A's first token comes sooner, with its interval; ``None`` with ``break_even_reason``.
+    """
+
+    setting: dict[str, int | float | str]
+    a: Law | None
+    b: Law | None
+    reason: str | None
+    break_even: Spread | None
+    break_even_reason: str | None
+    predictions: tuple[Prediction, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,3 +226,6 @@ class Comparison:
     changes: tuple[Change, ...]
     caveats: tuple[Caveat, ...]
     threshold: float
+    allowed: tuple[str, ...] = ()
+    clocks: tuple[CellClocks, ...] = ()
+    laws: tuple[LawChange, ...] = ()

@@ -12,12 +12,40 @@ from typing import Literal, TypeAlias
 
 Tone = Literal["better", "worse", "neutral", "caution", "refused"]
 FigureKey = Literal[
-    "ttft", "throughput", "levels", "cached", "shortfall", "turns", "clocks", "prefill", "timeline"
+    "forest",
+    "ttft",
+    "distribution",
+    "law",
+    "throughput",
+    "levels",
+    "cached",
+    "shortfall",
+    "turns",
+    "gantt",
+    "scheduler",
+    "clocks",
+    "prefill",
+    "timeline",
 ]
-SectionKey = Literal["failures", "sources", "client", "corpus", "slowest"]
+SectionKey = Literal[
+    "failures", "questions", "power", "law", "outputs", "spread", "sources", "client", "corpus", "slowest"
+]
 Slot = Literal["a", "b"]
 Short = Literal["whole", "code", ""]
-PanelKind = Literal["curve", "expected", "shortfall", "turns", "timeline", "reasons", "batches", "lines"]
+PanelKind = Literal[
+    "curve",
+    "distribution",
+    "fit",
+    "forest",
+    "expected",
+    "shortfall",
+    "turns",
+    "gantt",
+    "timeline",
+    "reasons",
+    "batches",
+    "lines",
+]
 EXPLAINING = "hit_rate"
 Row: TypeAlias = dict[str, str | float | int | bool | None]
 
