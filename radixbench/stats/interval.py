@@ -65,14 +65,20 @@ def _interval(values: Sequence[float], level: float) -> Estimate | Absent:
     if n == 1:
         return Estimate(value=mean, low=None, high=None, level=level, n=1)
     half = critical(level, n - 1) * spread(values) / math.sqrt(n)
+    if not math.isfinite(half):
+        return Estimate(value=mean, low=None, high=None, level=level, n=n)
     return Estimate(value=mean, low=mean - half, high=mean + half, level=level, n=n)
 
 
 def spread(values: Sequence[float]) -> float:
-    """The sample standard deviation (n − 1); exactly 0 for values that are all the same."""
+    """The sample standard deviation (n − 1) of finite values; exactly 0 for values that are all the same.
+
+    Infinite where values are so far apart that their squares leave the range of floating point.
+    """
     if len(set(values)) == 1:
         return 0.0
-    return float(np.std(np.asarray(values, dtype=np.float64), ddof=1))
+    with np.errstate(over="ignore"):
+        return float(np.std(np.asarray(values, dtype=np.float64), ddof=1))
 
 
 def _logs(values: Sequence[float]) -> tuple[float, ...] | Absent:
@@ -84,9 +90,12 @@ def _logs(values: Sequence[float]) -> tuple[float, ...] | Absent:
 def _exponential(estimate: Estimate | Absent) -> Estimate | Absent:
     if isinstance(estimate, Absent):
         return estimate
+    value = _exp(estimate.value)
+    if value is None:
+        return Absent("the values are too far apart for a ratio")
     low, high = estimate.low, estimate.high
     return Estimate(
-        value=math.exp(estimate.value),
+        value=value,
         low=None if low is None else _exp(low),
         high=None if high is None else _exp(high),
         level=estimate.level,
@@ -95,8 +104,9 @@ def _exponential(estimate: Estimate | Absent) -> Estimate | Absent:
 
 
 def _exp(x: float) -> float | None:
-    """``e**x``; ``None`` where it leaves the range of floating point and so says nothing."""
+    """``e**x``; ``None`` where it leaves the range of floating point, to 0 or to infinity, and so says nothing."""
     try:
-        return math.exp(x)
+        power = math.exp(x)
     except OverflowError:
         return None
+    return power if power > 0.0 else None

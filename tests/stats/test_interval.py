@@ -100,7 +100,17 @@ def test_swapped_pairs_have_the_reciprocal(pairs: list[tuple[float, float]]) -> 
 def test_a_spread_beyond_floating_point_leaves_the_end_open() -> None:
     """e^x out of range says nothing: the end is unknown, not infinite."""
     found = estimate(paired_ratio([(1e-300, 1e300), (1e300, 1e-300)]))
-    assert found.high is None
+    assert (found.low, found.high) == (None, None)
+    assert found.value == pytest.approx(1.0)
+    wide = estimate(mean_interval(Sample((1e200, -1e200)), kind="arithmetic"))
+    assert (wide.value, wide.low, wide.high) == (0.0, None, None)
+
+
+def test_a_ratio_beyond_floating_point_is_absent() -> None:
+    """No factor of infinity, and none of 0."""
+    beyond = Absent("the values are too far apart for a ratio")
+    assert paired_ratio([(1e300, 1e-300)] * 3) == beyond
+    assert paired_ratio([(1e-300, 1e300)] * 3) == beyond
 
 
 def test_paired_difference_by_hand() -> None:
