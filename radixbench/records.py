@@ -143,7 +143,9 @@ class GpuSample:
 
     Clocks in MHz, power in mW, temperature in °C, utilisation and load in percent, memory in bytes.
     ``event_reasons`` is NVML's bit mask as read, unknown bits kept. ``cpu_clock_mhz`` (mean over
-    cores) and ``cpu_load_pct`` are what a machine without a GPU can tell.
+    cores) and ``cpu_load_pct`` are what a machine without a GPU can tell. ``*_ns`` but ``at_ns`` are the driver's counters
+    of the time for which it held the clocks back, one a reason, and ``energy_mj`` that of energy: all as read, counting
+    from some time in the past, so that only their differences mean anything.
     """
 
     at_ns: int
@@ -157,11 +159,17 @@ class GpuSample:
     memory_used_bytes: int | None = None
     cpu_clock_mhz: float | None = None
     cpu_load_pct: float | None = None
+    power_cap_ns: int | None = None
+    sync_boost_ns: int | None = None
+    sw_thermal_ns: int | None = None
+    hw_thermal_ns: int | None = None
+    power_brake_ns: int | None = None
+    energy_mj: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceInfo:
-    """What stays the same for one device during a run.
+    """What stays the same for one device during a run; ``power_limit_mw`` is the one in force when the run began.
 
     ``clock_source`` names which clock ``sm_clock_mhz`` is (``sm`` or ``graphics``); ``power_kind`` whether
     power is a 1-s mean or instantaneous; ``unsupported`` lists the readings the device refuses.
@@ -182,7 +190,11 @@ class DeviceInfo:
 
 @dataclass(frozen=True, slots=True)
 class TelemetryInfo:
-    """How a run's samples came about: which probe, how often, at what cost, what was missed."""
+    """How a run's samples came about: which probe, how often, at what cost, what was missed.
+
+    ``ended_early`` is why there are no more samples from some moment of the run on; ``None`` where they go to its end.
+    ``unread`` is why no GPU was read at all; ``None`` where one was.
+    """
 
     probe: str
     interval_ns: int
@@ -192,6 +204,8 @@ class TelemetryInfo:
     read_ns_mean: int | None
     devices: tuple[DeviceInfo, ...] = ()
     note: str | None = None
+    ended_early: str | None = None
+    unread: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,9 +32,9 @@ def encode(capture: Capture) -> Iterator[bytes]:
         "planned_runs": capture.planned_runs,
         "interrupted": capture.interrupted,
     }
-    for key in ("calibration", "failures"):
+    for key in ("calibration", "failures", "until"):
         value = getattr(capture, key)
-        if value:
+        if value not in (None, ()):
             head[key] = plain(value)
     yield b"{\n"
     for key, value in head.items():

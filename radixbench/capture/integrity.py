@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 
 from radixbench.capture.model import Capture, PromptTree, Run
 from radixbench.records import RequestRecord
@@ -24,6 +25,7 @@ _COUNTS = (
     "send_ns",
     "end_ns",
 )
+_counts = attrgetter(*_COUNTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +84,9 @@ def _tree_flaws(tree: PromptTree) -> Iterator[Flaw]:
 
 
 def _request_flaws(request: RequestRecord, prompts: int) -> Iterator[Flaw]:
-    for name in _COUNTS:
-        if (flaw := _count_flaw(name, getattr(request, name))) is not None:
-            yield flaw
+    told = [count for count in _counts(request) if count is not None]
+    if min(told) < 0 or max(told) >= _LIMIT:
+        yield from (flaw for name in _COUNTS if (flaw := _count_flaw(name, getattr(request, name))))
     for name, values in (("chunk_ns", request.chunk_ns), ("chunk_tokens", request.chunk_tokens)):
         if values and (flaw := _count_flaw(name, min(values)) or _count_flaw(name, max(values))):
             yield flaw

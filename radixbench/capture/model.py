@@ -178,7 +178,11 @@ class Environment:
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """What one arm of a sweep, or one run, left behind. ``planned_runs`` minus ``len(runs)`` are missing."""
+    """What one arm of a sweep, or one run, left behind. ``planned_runs`` minus ``len(runs)`` are missing.
+
+    ``until``: seeds were added until the intervals were within this share of their values, ``None`` where their number
+    was settled before the first run.
+    """
 
     scenario: Scenario
     environment: Environment
@@ -188,4 +192,5 @@ class Capture:
     runs: tuple[Run, ...] = ()
     calibration: Calibration | None = None
     failures: tuple[CellFailure, ...] = ()
+    until: float | None = None
     schema: Literal["radixbench.capture/1"] = SCHEMA

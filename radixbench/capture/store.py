@@ -159,7 +159,7 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
         magic = file.peek(4)
         if magic.startswith(_GZIP_MAGIC):
             with gzip.GzipFile(fileobj=file) as packed:
-                yield cast("BinaryIO", packed)
+                yield io.BufferedReader(cast("io.RawIOBase", packed), _BLOCK)
         elif magic.startswith(_ZSTD_MAGIC):
             yield io.BufferedReader(_Frame(file), _BLOCK)
         else:
@@ -205,15 +205,23 @@ def _validator() -> SchemaValidator:
     return SchemaValidator(_shaped_as_json(_adapter().core_schema))
 
 
+class _Same(dict[int, int]):
+    """For each number the same object, whenever it is asked for."""
+
+    def __missing__(self, number: int) -> int:
+        self[number] = number
+        return number
+
+
 def _decoders() -> dict[str, tables.Decode]:
     """For each table what makes records of its plain data.
 
     Token ids and chunk sizes repeat without end: what one reading decodes holds each of them once.
     """
-    ids: dict[int, int] = {}
+    ids = _Same()
     sizes: dict[tuple[int, ...], tuple[int, ...]] = {}
     kept = {
-        "output_ids": lambda found: found and tuple(map(ids.setdefault, found, found)),
+        "output_ids": lambda found: found and tuple(map(ids.__getitem__, found)),
         "chunk_tokens": lambda found: sizes.setdefault(found, found),
     }
     return {name: _decoder(kind, kept) for name, kind in _RECORDS.items()}

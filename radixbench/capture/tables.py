@@ -1,4 +1,4 @@
-"""A capture's long tables, taken out of its text while it is read, and decoded a few megabytes at a time.
+"""A capture's long tables, taken out of its text while it is read, and decoded a block at a time.
 
 Captures are written one record a line, so a table (requests, steps, finishes, GPU samples, the nodes of the
 prompt tree) starts and ends at lines of its own. What remains is the frame: a small document with empty lists
@@ -23,7 +23,8 @@ NODES = "nodes"
 Decode = Callable[[Any], tuple[Any, ...]]
 """Plain data of many records as these records; raises ``ValueError`` if one is wrong."""
 
-_BLOCK: Bytes = 4 << 20
+_BLOCK: Bytes = 256 << 10
+"""So little that what is decoded at a time stays in the processor's cache; larger blocks take longer and more memory."""
 
 
 class Table(NamedTuple):

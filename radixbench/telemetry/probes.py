@@ -23,11 +23,13 @@ from radixbench.units import Seconds
 class Probe(Protocol):
     """Something that reads devices.
 
-    ``failed_reads`` counts single readings that failed after start and are ``None`` in their samples.
+    ``failed_reads`` counts single readings that failed after start and are ``None`` in their samples. ``unread`` is why
+    there is no GPU among its devices, ``None`` where there is one.
     """
 
     name: str
     failed_reads: int
+    unread: str | None
 
     @property
     def note(self) -> str | None:
@@ -35,7 +37,11 @@ class Probe(Protocol):
         ...
 
     def devices(self) -> tuple[DeviceInfo, ...]:
-        """What stays the same for each device; no devices without a GPU."""
+        """What stays the same for each device in a run; no devices without a GPU."""
+        ...
+
+    def renew(self) -> None:
+        """Ask again what may change from run to run: the enforced power limit."""
         ...
 
     def read(self, at_ns: int) -> list[GpuSample]:
@@ -56,13 +62,19 @@ class CpuProbe:
     name = "cpu"
 
     def __init__(self, why: str) -> None:
-        self.note: str | None = f"{why}: only CPU frequency and load are sampled, GPU clocks are unknown"
+        self.unread: str | None = why
+        self.note: str | None = (
+            f"{why}: only this machine's CPU frequency and load are sampled, GPU clocks are unknown"
+        )
         self.failed_reads = 0
         self._has_read = False
         self._tells_frequency = _cpu_mhz() is not None
 
     def devices(self) -> tuple[DeviceInfo, ...]:
         return ()
+
+    def renew(self) -> None:
+        """Nothing changes."""
 
     def read(self, at_ns: int) -> list[GpuSample]:
         load = psutil.cpu_percent(interval=None)
@@ -131,6 +143,7 @@ class ScriptedProbe:
     described: tuple[DeviceInfo, ...] = ()
     name: str = "scripted"
     note: str | None = None
+    unread: str | None = None
     failed_reads: int = 0
     on_read: Callable[[], None] = lambda: None
     reads: int = field(default=0, init=False)
@@ -138,6 +151,9 @@ class ScriptedProbe:
 
     def devices(self) -> tuple[DeviceInfo, ...]:
         return self.described
+
+    def renew(self) -> None:
+        """``described`` is what a test sets it to."""
 
     def read(self, at_ns: int) -> list[GpuSample]:
         self.on_read()

@@ -54,3 +54,9 @@ def decode(mask: int) -> tuple[str, ...]:
     unknown = mask & ~known
     names += [f"unknown {1 << place:#x}" for place in range(unknown.bit_length()) if unknown >> place & 1]
     return tuple(names)
+
+
+def name_of(bit: int) -> str:
+    """The name of a single bit, as ``decode`` gives it."""
+    (name,) = decode(bit)
+    return name

@@ -6,6 +6,7 @@ being read is counted as missed, not made up for. Whatever a probe raises costs 
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -36,40 +37,48 @@ class Sampling(NamedTuple):
 
 @dataclass(slots=True)
 class Tally:
-    """What a sampling loop has so far; grows while it runs."""
+    """What a sampling loop has so far; grows while it runs. ``latest`` is replaced as a whole, so any thread may read it."""
 
     samples: list[GpuSample] = field(default_factory=list)
     ticks: int = 0
     missed_ticks: int = 0
     failed_ticks: int = 0
     read_ns: int = 0
+    latest: tuple[GpuSample, ...] | None = None
     notes: list[str] = field(default_factory=list)
+    ended_early: str | None = None
 
 
 def sample_until(probe: Probe, clock: Clock, interval_ns: int, wait: Wait, tally: Tally) -> None:
-    """Read ``probe`` at once and then at every tick, until ``wait`` says stop or the devices are gone."""
+    """Read ``probe`` at once and then at every tick, until the devices are gone or ``wait`` says stop.
+
+    Then it is read once more: counters tell of the time between readings, and so of the run to its end.
+    """
     start_ns = clock.now_ns()
     place = 0
+    stopping = False
     while True:
         begin_ns = clock.now_ns()
         going = _read_once(probe, begin_ns, tally)
         end_ns = clock.now_ns()
         tally.read_ns += end_ns - begin_ns
-        if not going:
+        if stopping or not going:
             return
         next_place = max(place + 1, -((start_ns - end_ns) // interval_ns))
         tally.missed_ticks += next_place - place - 1
         place = next_place
-        if wait(start_ns + place * interval_ns - end_ns):
-            return
+        stopping = wait(start_ns + place * interval_ns - end_ns)
 
 
 def _read_once(probe: Probe, at_ns: int, tally: Tally) -> bool:
     """One tick; whether there will be another."""
     tally.ticks += 1
     try:
-        tally.samples += probe.read(at_ns)
+        read = tuple(probe.read(at_ns))
+        tally.samples += read
+        tally.latest = read
     except ProbeLostError as error:
+        tally.ended_early = error.message
         tally.notes.append(f"sampling ended early: {error.message}")
         return False
     except Exception as error:  # noqa: BLE001 - telemetry may fail in ways nobody foresaw, the run may not
@@ -107,6 +116,10 @@ class Sampler:
         self._failed_before = self._probe.failed_reads
         self._thread.start()
 
+    def latest(self) -> tuple[GpuSample, ...] | None:
+        """What the last good tick read, one sample a device, for a live view; ``None`` before the first. From any thread."""
+        return self._tally.latest
+
     def stop(self) -> Sampling:
         """End sampling and hand over what was read, even from a probe that no longer answers."""
         self._end.set()
@@ -128,10 +141,14 @@ class Sampler:
                 read_ns_mean=tally.read_ns // tally.ticks if tally.ticks else None,
                 devices=self._probe.devices(),
                 note="; ".join(notes) or None,
+                ended_early=tally.ended_early,
+                unread=self._probe.unread,
             ),
         )
 
     def _run(self) -> None:
+        with contextlib.suppress(Exception):  # then what was known of the devices before stays
+            self._probe.renew()
         sample_until(self._probe, self._clock, self._interval_ns, self._wait, self._tally)
 
     def _really_wait(self, duration: int) -> bool:

@@ -62,6 +62,7 @@ def test_additions_say_what_they_said() -> None:
     assert run.protocol.omits_zero
     assert [request.json_like for request in run.requests] == [False, None, None]
     assert capture.failures[0].reason == "the server died (signal 9)"
+    assert capture.until == 0.05
 
 
 def test_version_1_says_what_it_said() -> None:

@@ -89,7 +89,7 @@ def test_fault_70_above_the_theoretical_maximum() -> None:
     requests = [make_request(i, send_s=float(i), prompt_tokens=100, cached=96) for i in range(8)]
     found = reconciled(requests, prompts=prompts)
     assert (
-        "client usage says 96.0% of prompt tokens (768 of 800) were cached, above the theoretical maximum of 85.8% of"
+        "client usage says 96.0 % of prompt tokens (768 of 800) were cached, above the theoretical maximum of 85.8 % of"
         " prompt tokens (686 of 800)"
     ) in found.disagreements
     sums = account(requests, prompts=prompts)
@@ -107,7 +107,7 @@ def test_fault_71_a_rolling_rate_is_only_shown() -> None:
     shown = {one.name: one for one in found.sources}
     assert shown["server counters"].cached_tokens == 0
     assert shown["server window"].cached_tokens is None
-    assert "93.0%" in shown["server window"].scope
+    assert "93.0 %" in shown["server window"].scope
     assert "not over this run" in shown["server window"].scope
 
 

@@ -256,7 +256,7 @@ def test_fault_68_hits_of_preempted_requests_on_random_prompts() -> None:
     run = make_run(requests, prompts=prompts, counters=ServerCounters("/metrics", preemptions=12))
     told = found(run, "preempted-hits")
     assert told.text.startswith(
-        "hit rate 32% (client usage) on prompts that share nothing, with 12 preemptions"
+        "hit rate 32 % (client usage) on prompts that share nothing, with 12 preemptions"
     )
     quiet = replace(run, requests=tuple(replace(one, cached_tokens=0) for one in requests))
     assert "preempted-hits" not in codes(quiet)
@@ -271,13 +271,13 @@ def test_fault_70_more_hits_than_the_workload_allows() -> None:
     ]
     run = make_run(requests, prompts=prompts)
     told = found(run, "cold-not-cold")
-    assert told.text.startswith("measured hit rate 95%, above the theoretical maximum 81%")
+    assert told.text.startswith("measured hit rate 95 %, above the theoretical maximum 81 %")
     assert told.text.endswith("the run is set aside")
     assert "above-maximum" not in codes(run)
     assert found(run, "sources-disagree").severity == "info"
     probed = replace(run, protocol=replace(run.protocol, probe_cached_tokens=7))
     assert found(probed, "above-maximum").text.startswith(
-        "measured hit rate 95%, above the theoretical maximum"
+        "measured hit rate 95 %, above the theoretical maximum"
     )
 
 
@@ -290,7 +290,7 @@ def test_fault_94_dead_branches_fill_the_pool() -> None:
     """Usage grows from turn to turn while hits don't: stripped reasoning stays behind and is never found."""
     turns = [turn(n, 300, prompt=1000 + 500 * n, low=300) for n in range(5)]
     (told,) = dead_branches(turns, [0.2, 0.3, 0.4, 0.5, 0.6])
-    assert told.text.startswith("usage grew from 20% of the pool in round 1 to 60% in round 5")
+    assert told.text.startswith("usage grew from 20 % of the pool in round 1 to 60 % in round 5")
     assert not list(dead_branches(turns, [0.2] * 5))
     growing = [turn(n, 300 + 500 * n, prompt=1000 + 500 * n) for n in range(5)]
     assert not list(dead_branches(growing, [0.2, 0.3, 0.4, 0.5, 0.6]))
@@ -334,7 +334,7 @@ def test_fault_112_json_that_never_ends() -> None:
         make_request(i, json_like=True, finish_reason="length" if i < 3 else "stop") for i in range(10)
     ]
     assert found(make_run(requests), "unfinished-json").text.startswith(
-        "3 of 10 JSON answers (30%) end by length"
+        "3 of 10 JSON answers (30 %) end by length"
     )
     for other in (False, None):
         prose = [replace(one, json_like=other) for one in requests]
@@ -348,7 +348,7 @@ def test_fault_113_whitespace_up_to_the_limit() -> None:
         for i in range(5)
     ]
     assert found(make_run(requests), "blank-answers").text.startswith(
-        "1 answer (3) of more than 90% whitespace"
+        "1 answer (3) of more than 90 % whitespace"
     )
 
 
@@ -367,9 +367,9 @@ def test_fault_115_a_hit_rate_that_falls_with_concurrency() -> None:
     """75 % at 1, 7 % at 4, with less than half of the pool in use: both levels and the peak usage are told."""
     capture = make_capture([at_concurrency(1, 79, 0), at_concurrency(4, 7, 1)])
     told = found_in_capture(capture, "fell-with-concurrency")
-    assert "the hit rate fell with concurrency: 75% at 1, 6.7% at 4" in told.text
-    assert "peak usage of the pool 40%" in told.text
-    assert told.place == "shared_tokens 80"
+    assert "the hit rate fell with concurrency: 75 % at 1, 6.7 % at 4" in told.text
+    assert "peak usage of the pool 40 %" in told.text
+    assert told.place == "80 shared tokens"
     ((found_levels),) = levels(capture, [summarise(run) for run in capture.runs]).values()
     assert [(one.concurrency, one.peak_usage) for one in found_levels] == [(1, 0.1), (4, 0.4)]
     steady = make_capture([at_concurrency(1, 79, 0), at_concurrency(4, 75, 1)])
@@ -382,7 +382,7 @@ def test_fault_116_a_round_that_drops_is_named() -> None:
     """Hits rise to 80 % over the rounds and then drop by more than 10 points: flagged with the round."""
     rising = [turn(n, cached) for n, cached in enumerate((0, 400, 600, 800, 790, 650, 300))]
     (told,) = dropped(rising)
-    assert told.text.startswith("the hit rate fell from 80% in round 4 to 65% in round 6")
+    assert told.text.startswith("the hit rate fell from 80 % in round 4 to 65 % in round 6")
     assert not list(dropped(rising[:5]))
     expected = [turn(0, 800, low=800), turn(1, 300, low=300)]
     assert not list(dropped(expected))

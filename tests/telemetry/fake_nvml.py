@@ -9,6 +9,10 @@ from typing import Any
 NOT_SUPPORTED, NO_PERMISSION, LIBRARY_NOT_FOUND, FUNCTION_NOT_FOUND, LOST = 3, 4, 12, 13, 15
 
 
+COUNTERS = {74: 1_000, 76: 2_000, 269: 3_000, 270: 4_000, 271: 5_000}
+"""Time counters by field id, in nanoseconds: power cap, sync boost, SW and HW heat, power brake."""
+
+
 class NVMLError(Exception):
     """Errors are told apart by ``value`` only, as the real ones must be."""
 
@@ -26,7 +30,9 @@ class FakeGpu:
     architecture: int = 9
     clocks: dict[int, int] = field(default_factory=lambda: {0: 1978, 1: 1980, 2: 3201})
     reasons: int = 0
-    fields: dict[int, int] = field(default_factory=lambda: {185: 300_000, 186: 310_000})
+    fields: dict[int, int] = field(default_factory=lambda: {185: 300_000, 186: 310_000} | COUNTERS)
+    energy: int = 5_000_000
+    limit: int = 700_000
     errors: dict[str, int] = field(default_factory=dict)
 
 
@@ -34,6 +40,7 @@ class FakeNvml:
     """Answers for ``gpus``. ``missing`` functions don't exist, as in an old binding; ``calls`` counts the rest.
 
     ``init_error`` is what ``nvmlInit`` fails with. ``mig`` maps a MIG instance's UUID to its card's index.
+    ``asked_fields`` are the ids of every call for field values; ``value_types`` replaces the type a field comes in.
     """
 
     NVMLError = NVMLError
@@ -50,6 +57,8 @@ class FakeNvml:
         self.init_error = init_error
         self.mig = mig or {}
         self.calls: list[str] = []
+        self.asked_fields: list[tuple[int, ...]] = []
+        self.value_types: dict[int, int] = {}
         self.open = 0
 
     def __getattribute__(self, name: str) -> Any:
@@ -114,23 +123,25 @@ class FakeNvml:
 
     def nvmlDeviceGetFieldValues(self, handle: int, ids: list[int]) -> list[SimpleNamespace]:  # noqa: N802
         gpu = self._try(handle, "field")
-        (wanted,) = ids
+        self.asked_fields.append(tuple(ids))
+        return [self._field_value(gpu, wanted) for wanted in ids]
+
+    def _field_value(self, gpu: FakeGpu, wanted: int) -> SimpleNamespace:
         value = gpu.fields.get(wanted)
-        return [
-            SimpleNamespace(
-                nvmlReturn=NOT_SUPPORTED if value is None else 0,
-                valueType=1,
-                value=SimpleNamespace(uiVal=value or 0, dVal=-1.0),
-            )
-        ]
+        code = gpu.errors.get(f"field/{wanted}", NOT_SUPPORTED if value is None else 0)
+        kind = self.value_types.get(wanted, 3 if wanted in COUNTERS else 1)
+        read = SimpleNamespace(uiVal=value or 0, ullVal=value or 0, dVal=-1.0)
+        return SimpleNamespace(nvmlReturn=code, valueType=kind, value=read)
+
+    def nvmlDeviceGetTotalEnergyConsumption(self, handle: int) -> int:  # noqa: N802
+        return self._try(handle, "energy").energy
 
     def nvmlDeviceGetPowerUsage(self, handle: int) -> int:  # noqa: N802
         self._try(handle, "power")
         return 290_000
 
     def nvmlDeviceGetEnforcedPowerLimit(self, handle: int) -> int:  # noqa: N802
-        self._try(handle, "limit")
-        return 700_000
+        return self._try(handle, "limit").limit
 
     def nvmlDeviceGetTemperatureV(self, handle: int, sensor: int) -> int:  # noqa: N802
         self._try(handle, "temperature_v")

@@ -44,6 +44,12 @@ def test_a_whole_card_is_read_whole() -> None:
         temperature_c=41,
         utilization_pct=97,
         memory_used_bytes=20 << 30,
+        power_cap_ns=1_000,
+        sync_boost_ns=2_000,
+        sw_thermal_ns=3_000,
+        hw_thermal_ns=4_000,
+        power_brake_ns=5_000,
+        energy_mj=5_000_000,
     )
     (info,) = probe.devices()
     assert (info.name, info.uuid, info.driver) == ("NVIDIA H200", "GPU-aaaa-1", "570.86.15")

@@ -21,7 +21,7 @@ SAMPLE = GpuSample(0, sm_clock_mhz=1980)
 
 
 def sample_for(probe: Probe, clock: ManualClock, waits: int) -> Tally:
-    """Sample every 200 ms until the loop has waited ``waits`` times."""
+    """Sample every 200 ms until the loop has waited ``waits`` times; the last reading comes after that."""
     tally = Tally()
     waited = 0
 
@@ -39,7 +39,7 @@ def test_ticks_lie_on_an_absolute_schedule() -> None:
     """Reads of 3 ms don't add up: the stamps stay at start + k x 200 ms."""
     clock = ManualClock(at_ns=50 * MS)
     probe = ScriptedProbe([[SAMPLE]], on_read=lambda: clock.advance(3 * MS))
-    tally = sample_for(probe, clock, waits=4)
+    tally = sample_for(probe, clock, waits=3)
     assert [sample.at_ns // MS for sample in tally.samples] == [50, 250, 450, 650]
     assert (tally.ticks, tally.missed_ticks, tally.read_ns) == (4, 0, 12 * MS)
 
@@ -49,7 +49,7 @@ def test_slow_reads_miss_ticks_and_are_counted() -> None:
     clock = ManualClock()
     durations = iter([450, 1, 200, 1])
     probe = ScriptedProbe([[SAMPLE]], on_read=lambda: clock.advance(next(durations) * MS))
-    tally = sample_for(probe, clock, waits=4)
+    tally = sample_for(probe, clock, waits=3)
     assert [sample.at_ns // MS for sample in tally.samples] == [0, 600, 800, 1000]
     assert tally.missed_ticks == 2
 
@@ -58,7 +58,7 @@ def test_a_probe_that_raises_costs_its_samples_only() -> None:
     """Whatever is raised, the loop goes on; the first reason is noted."""
     clock = ManualClock()
     probe = ScriptedProbe([[SAMPLE], ValueError("odd"), OSError("worse"), [SAMPLE]])
-    tally = sample_for(probe, clock, waits=4)
+    tally = sample_for(probe, clock, waits=3)
     assert [sample.at_ns // MS for sample in tally.samples] == [0, 600]
     assert (tally.ticks, tally.failed_ticks) == (4, 2)
     assert tally.notes == ["a reading failed: ValueError: odd"]
@@ -75,8 +75,8 @@ def test_a_lost_device_ends_sampling_and_keeps_the_samples() -> None:
 
 
 def run_in_thread(probe: Probe, clock: ManualClock, ticks: int) -> Sampling:
-    """A sampler whose waits end after ``ticks`` readings."""
-    left = threading.Semaphore(ticks - 1)
+    """A sampler whose waits end so that there are ``ticks`` readings, the last when it is stopped."""
+    left = threading.Semaphore(ticks - 2)
     over = threading.Event()
 
     def wait(duration: int) -> bool:
@@ -142,6 +142,55 @@ def test_a_gpu_lost_in_a_run_is_told_once() -> None:
     assert info.note == "GPU 0: the GPU is lost; sampling ended early: no GPU is left to read"
 
 
+def test_a_gpu_that_comes_back_is_read_in_the_next_run() -> None:
+    """Lost in the first run only: that one says so, the next has its samples and no such note."""
+    gpu = FakeGpu()
+    probe = NvmlProbe(FakeNvml(gpu))
+    gpu.errors["*"] = LOST
+    first = Sampler(probe, ManualClock(), 200, lambda _: False)
+    first.start()
+    first._thread.join(30)
+    assert first.stop().info.ended_early == "no GPU is left to read"
+    gpu.errors.clear()
+    samples, info = run_in_thread(probe, ManualClock(), ticks=3)
+    assert (len(samples), info.note, info.ended_early) == (3, None, None)
+
+
+def test_every_run_has_the_power_limit_it_began_under() -> None:
+    """Somebody lowers it between two runs; one that can't be read again keeps what was known."""
+    gpu = FakeGpu()
+    probe = NvmlProbe(FakeNvml(gpu))
+    limits = []
+    for limit in (700_000, 500_000):
+        gpu.limit = limit
+        limits += [one.power_limit_mw for one in run_in_thread(probe, ManualClock(), ticks=2).info.devices]
+    gpu.errors["limit"] = 10
+    limits += [one.power_limit_mw for one in run_in_thread(probe, ManualClock(), ticks=2).info.devices]
+    assert limits == [700_000, 500_000, 500_000]
+
+
+def test_a_probe_that_can_not_renew_is_read_all_the_same() -> None:
+    """Telemetry may fail, the run may not."""
+
+    class Stubborn(ScriptedProbe):
+        def renew(self) -> None:
+            raise OSError("no")
+
+    samples, _ = run_in_thread(Stubborn([[SAMPLE]]), ManualClock(), ticks=2)
+    assert len(samples) == 2
+
+
+def test_a_tick_takes_few_calls() -> None:
+    """Nine for a card that tells everything, all counters in one of them; a run adds one for its power limit."""
+    binding = FakeNvml(FakeGpu())
+    probe = NvmlProbe(binding)
+    binding.calls.clear()
+    run_in_thread(probe, ManualClock(), ticks=5)
+    calls = [call for call in binding.calls if call.startswith("nvmlDevice")]
+    assert calls.count("nvmlDeviceGetEnforcedPowerLimit") == 1
+    assert len(calls) == 1 + 5 * 9
+
+
 def test_intervals_that_disturb_are_refused() -> None:
     """Fault 131: less than 100 ms takes locks the workload waits for."""
     with pytest.raises(UsageError, match="use 100 ms or more"):
@@ -167,11 +216,23 @@ def test_a_probe_that_hangs_does_not_hold_the_run(monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_real_clock_samples_at_once_and_stops_at_once() -> None:
-    """The first reading doesn't wait for the first interval, and stopping doesn't wait for the next."""
+    """The first reading doesn't wait for the first interval, and stopping, with the last, doesn't wait for the next."""
     read = threading.Event()
     sampling = Sampler(ScriptedProbe([[SAMPLE]], on_read=read.set), interval_ms=60_000)
     sampling.start()
     assert read.wait(30)
     samples, info = sampling.stop()
-    assert len(samples) == info.ticks == 1
+    assert len(samples) == info.ticks == 2
     assert info.read_ns_mean is not None
+
+
+def test_the_last_good_reading_can_be_watched() -> None:
+    """Nothing before the first; a reading that fails leaves the one before."""
+    clock = ManualClock()
+    sampling = Sampler(ScriptedProbe([[SAMPLE]]), clock, 200, lambda _: True)
+    assert sampling.latest() is None
+    tally = sample_for(ScriptedProbe([[SAMPLE], OSError("x")]), clock, waits=1)
+    assert tally.latest == (tally.samples[0],)
+    sampling.start()
+    sampling.stop()
+    assert sampling.latest() is not None
