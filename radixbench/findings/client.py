@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from radixbench.capture.model import Capture, Run
-from radixbench.findings.model import Finding
+from radixbench.findings.model import Finding, Severity
 from radixbench.findings.words import duration, percent, several
 from radixbench.metrics.figure import RunSummary
 from radixbench.metrics.latency import COALESCED_SHARE
@@ -14,11 +14,17 @@ from radixbench.stats.quantile import median
 from radixbench.stats.sample import Absent, Sample
 from radixbench.units import seconds
 
+CLIENT_LAG = "client-lag"
+"""The code of all that says a client was late."""
+
 NOTICEABLE = 0.05
 """The share of the median TTFT from which on a client's own time counts."""
 
 _LEAST_S = 0.001
 _BUSY = 0.7
+_FULL = 0.9
+"""The share of a core from which on a client has no time to spare: its lateness is the figure."""
+
 _OFTEN = 0.05
 _RARELY = 0.01
 _LONG = 0.5
@@ -31,7 +37,7 @@ _LATENCIES = frozenset({"ttft_p50", "ttft_p99", "e2e_p50"})
 
 def client_findings(run: Run, summary: RunSummary) -> Iterator[Finding]:
     """What the client's record of one run says against its latencies."""
-    yield from _late(summary)
+    yield from _late(run, summary)
     if run.client is not None:
         yield from _stalled(run.client, summary)
         yield from _busy(run, run.client)
@@ -51,8 +57,8 @@ def calibration_findings(capture: Capture, summaries: Sequence[RunSummary]) -> I
         return
     beside = f"; but the mock itself was up to {duration(late)} late" if late > error else ""
     yield Finding(
-        "client-lag",
-        "warning",
+        CLIENT_LAG,
+        _gravity(error / ttft),
         f"against a mock server at {measured.streams} streams the client saw first tokens {duration(error)} late (median),"
         f" {percent(error / ttft)} of the median TTFT here{beside}",
         "give the client cores of its own, or lower the concurrency",
@@ -60,13 +66,19 @@ def calibration_findings(capture: Capture, summaries: Sequence[RunSummary]) -> I
     )
 
 
-def _late(summary: RunSummary) -> Iterator[Finding]:
+def _gravity(share: float) -> Severity:
+    """From half the median TTFT on, a client's own time is as much of the figure as the server's."""
+    return "serious" if share >= _LONG else "warning"
+
+
+def _late(run: Run, summary: RunSummary) -> Iterator[Finding]:
+    """Waiting for a free place under a cap is lateness too, so only that of a busy client is surely its own."""
     late, ttft = (summary.figures[name].value for name in ("lateness_p99", "ttft_p50"))
     if late is None or ttft is None or late <= max(NOTICEABLE * ttft, _LEAST_S):
         return
     yield Finding(
-        "client-lag",
-        "warning",
+        CLIENT_LAG,
+        _gravity(late / ttft) if _share_of_core(run) > _BUSY else "warning",
         f"requests were sent up to {duration(late)} (p99) after they were due, {percent(late / ttft)} of the median TTFT,"
         " which counts it",
         "lower the rate or raise --max-concurrency, whose cap makes requests wait; give the client cores of its own",
@@ -84,8 +96,8 @@ def _stalled(client: ClientRecord, summary: RunSummary) -> Iterator[Finding]:
     long = share >= _RARELY and worst > _LONG * ttft
     if often or long:
         yield Finding(
-            "client-lag",
-            "warning" if often else "info",
+            CLIENT_LAG,
+            _gravity(worst / ttft) if often else "info",
             f"the client's event loop stalled {several(client.stalls, 'time')} in {client.ticks:,} looks, up to"
             f" {duration(worst)} (median TTFT {duration(ttft)}): nothing was sent or stamped meanwhile",
             "leave the machine idle otherwise, and give the client cores of its own",
@@ -94,19 +106,23 @@ def _stalled(client: ClientRecord, summary: RunSummary) -> Iterator[Finding]:
 
 
 def _busy(run: Run, client: ClientRecord) -> Iterator[Finding]:
-    span = run.end_ns - run.start_ns
-    share = client.cpu_ns / span if span > 0 else 0.0
+    share = _share_of_core(run)
     if share > _BUSY:
         per_chunk = (
             f", {duration(seconds(client.cpu_ns // client.chunks))} per chunk" if client.chunks else ""
         )
         yield Finding(
-            "client-lag",
-            "warning",
+            CLIENT_LAG,
+            "serious" if share >= _FULL else "warning",
             f"the client used {percent(share)} of a core{per_chunk}: it may be what limits the throughput",
             "lower the concurrency, or have the server send fewer and larger events",
             metrics=_LATENCIES | {"itl_p50", "tpot_p50", "output_throughput", "request_throughput"},
         )
+
+
+def _share_of_core(run: Run) -> float:
+    span = run.end_ns - run.start_ns
+    return 0.0 if run.client is None or span <= 0 else run.client.cpu_ns / span
 
 
 def _coalesced(client: ClientRecord) -> Iterator[Finding]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
+from typing import NamedTuple
 
 from radixbench.capture.model import Run
 from radixbench.findings.model import Finding
@@ -42,8 +42,7 @@ REPORT_FLAGS: dict[Engine, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Wait:
+class _Wait(NamedTuple):
     """One request's wait for its first token, and how many tokens it must have computed at least."""
 
     request: RequestRecord

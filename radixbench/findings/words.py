@@ -11,11 +11,11 @@ def several(n: int, thing: str, things: str | None = None) -> str:
 
 
 def percent(share: float) -> str:
-    """``97%``; below 10 % with one decimal, and what isn't all never reads ``100%``."""
+    """``97 %``; below 10 % with one decimal, and what isn't all never reads ``100 %``."""
     if share in {0.0, 1.0}:
-        return f"{share:.0%}"
-    shown = f"{share:.0%}" if share >= 0.1 else f"{share:.1%}"
-    return "99.9%" if shown == "100%" and share < 1 else shown
+        return f"{100 * share:.0f} %"
+    shown = f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.1f} %"
+    return "99.9 %" if shown == "100 %" and share < 1 else shown
 
 
 def duration(seconds: float) -> str:

@@ -7,14 +7,18 @@ never enter a sum. What is left out is counted by cause, so that nothing vanishe
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from operator import gt
-from typing import Literal
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any, Literal, TypeVar
 
 from radixbench.capture.model import Run
 from radixbench.records import RequestRecord
+from radixbench.scenario.model import GoodputSpec
 
 Cause = Literal["failed", "empty", "impossible-times", "impossible-counts"]
+
+T = TypeVar("T")
 
 CAUSE_WORDS: dict[str, str] = {
     "failed": "failed or cancelled",
@@ -29,7 +33,7 @@ class Answers:
     """A run with its requests sorted out.
 
     ``completed`` ended well, ``timed`` of them brought tokens at possible times, ``counted`` of them have
-    possible token counts.
+    possible token counts. ``goodput`` are the targets they are judged by. ``kept`` is what ``once`` holds.
     """
 
     run: Run
@@ -37,6 +41,8 @@ class Answers:
     timed: tuple[RequestRecord, ...]
     counted: tuple[RequestRecord, ...]
     excluded: dict[str, int]
+    goodput: GoodputSpec = field(default_factory=GoodputSpec)
+    kept: dict[Callable[..., Any], Any] = field(init=False, default_factory=dict, repr=False, compare=False)
 
     @property
     def why_none(self) -> str:
@@ -47,8 +53,24 @@ class Answers:
         return f"none of {len(self.run.requests)} requests counts: {', '.join(causes)}"
 
 
-def sort_out(run: Run) -> Answers:
-    """The run's requests by what they are good for."""
+def once(work: Callable[[Answers], T]) -> Callable[[Answers], T]:
+    """Work that several ask for, done once for each ``Answers``; the result lives as long as they do.
+
+    For what walks every request of a run: summary, findings and report all look at the same few of these.
+    """
+
+    @wraps(work)
+    def known(answers: Answers) -> T:
+        if work not in answers.kept:
+            answers.kept[work] = work(answers)
+        found: T = answers.kept[work]
+        return found
+
+    return known
+
+
+def sort_out(run: Run, goodput: GoodputSpec | None = None) -> Answers:
+    """The run's requests by what they are good for, and the targets they are judged by."""
     excluded: Counter[str] = Counter()
     completed, timed, counted = [], [], []
     for request in run.requests:
@@ -71,6 +93,7 @@ def sort_out(run: Run) -> Answers:
         timed=tuple(timed),
         counted=tuple(counted),
         excluded=dict(excluded),
+        goodput=goodput or GoodputSpec(),
     )
 
 
@@ -85,7 +108,7 @@ def _time_fault(request: RequestRecord) -> Cause | None:
     first = request.chunk_ns[0]
     if first < request.due_ns or first < request.send_ns:
         return "impossible-times"
-    if any(map(gt, request.chunk_ns, request.chunk_ns[1:])):
+    if sorted(request.chunk_ns) != list(request.chunk_ns):
         return "impossible-times"
     return None
 

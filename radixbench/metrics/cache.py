@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from radixbench.capture.model import Run
-from radixbench.metrics.answers import Answers, prompt_length
+from radixbench.metrics.answers import Answers, once, prompt_length
 from radixbench.metrics.definition import Measured
 from radixbench.metrics.figure import CacheAccount
 from radixbench.metrics.prefixes import tree_depths
@@ -23,6 +23,7 @@ from radixbench.stats.sample import Absent
 from radixbench.units import Tokens
 
 
+@once
 def reported_cached(answers: Answers) -> tuple[int, ...] | Absent:
     """Cached tokens of each counted request, in order."""
     if not answers.counted:

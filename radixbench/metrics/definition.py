@@ -35,7 +35,7 @@ class Metric:
     without a verdict. ``aggregate`` is the mean over runs. ``few`` is the number of values below which
     the figure of a run hangs on a handful of them. ``warning`` says how the figure is misread.
     ``like_modes_only``: a quality between arms with the same cache mode; between a cache that is on
-    and one that is off it has a factor but no verdict.
+    and one that is off it has a factor but no verdict. ``on_request``: there is one only where it was asked for.
     """
 
     name: str
@@ -49,6 +49,7 @@ class Metric:
     few: int = 1
     warning: str | None = None
     like_modes_only: bool = False
+    on_request: bool = False
 
     def figure(self, answers: Answers, account: CacheAccount) -> RunFigure:
         """The metric's value in one run, or why there is none."""

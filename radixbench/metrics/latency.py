@@ -6,18 +6,21 @@ loop waiting for the client counts too. Ends are arrivals of events that carried
 
 from __future__ import annotations
 
-import itertools
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import chain, pairwise
 from operator import lt, sub
+
+import numpy as np
 
 from radixbench.metrics.answers import Answers
 from radixbench.metrics.definition import Measured
 from radixbench.records import RequestRecord
 from radixbench.stats.quantile import quantile
 from radixbench.stats.sample import Absent, Sample
-from radixbench.units import seconds
+from radixbench.units import NS_PER_S, seconds
 
+_SINGLE = {1}
 COALESCED_SHARE = 0.1
 """The share of chunks read together with the one before from which on no ITL is told."""
 
@@ -46,7 +49,7 @@ def itl(request: RequestRecord) -> list[float]:
     Events that were read at one go carry one stamp and count as one event: how they were spaced is unknown.
     """
     stamps = request.chunk_ns
-    if set(request.chunk_tokens) == {1} and all(map(lt, stamps, stamps[1:])):  # as most answers come
+    if set(request.chunk_tokens) == _SINGLE and all(map(lt, stamps, stamps[1:])):  # as most answers come
         return [seconds(gap) for gap in map(sub, stamps[1:], stamps)]
     events: dict[int, int] = {}
     for at, tokens in zip(request.chunk_ns, request.chunk_tokens, strict=True):
@@ -54,7 +57,7 @@ def itl(request: RequestRecord) -> list[float]:
             events[at] = events.get(at, 0) + tokens
     gaps: list[float] = []
     arrivals = list(events)
-    for last, at in itertools.pairwise(arrivals):
+    for last, at in pairwise(arrivals):
         gaps.extend([seconds(at - last) / events[at]] * events[at])
     return gaps
 
@@ -78,18 +81,36 @@ def tpot_quantile(answers: Answers, q: float) -> Measured:
 
 def itl_quantile(answers: Answers, q: float) -> Measured:
     """A quantile of ITL over all gaps of the run, one per token; none where reads coalesced."""
-    client = answers.run.client
-    if client is not None and client.coalesced_chunks > COALESCED_SHARE * client.chunks:
-        return Measured(
-            Absent(
-                f"{client.coalesced_chunks:,} of {client.chunks:,} chunks were read together with the one before (more"
-                f" than {COALESCED_SHARE:.0%}): their spacing is unknown"
-            ),
-            0,
-        )
-    gaps = (gap for request in answers.timed for gap in itl(request))
+    coalesced = spacing_unknown(answers)
+    if coalesced is not None:
+        return Measured(coalesced, 0)
+    gaps = _gaps(answers)
     why = "no answer came in 2 or more events" if answers.timed else answers.why_none
     return _quantile(gaps, q, why)
+
+
+def _gaps(answers: Answers) -> Sequence[float]:
+    """The run's gaps, all at once where every answer came token by token, as most runs' do."""
+    chunks = [request.chunk_ns for request in answers.timed]
+    if not chunks or any(set(request.chunk_tokens) != _SINGLE for request in answers.timed):
+        return [gap for request in answers.timed for gap in itl(request)]
+    ends = np.cumsum([len(own) for own in chunks])
+    stamps = np.fromiter(chain.from_iterable(chunks), dtype=np.int64, count=int(ends[-1]))
+    spans = np.delete(np.diff(stamps), ends[:-1] - 1)
+    if np.any(spans <= 0):
+        return [gap for request in answers.timed for gap in itl(request)]
+    return array("d", (spans / NS_PER_S).tobytes())
+
+
+def spacing_unknown(answers: Answers) -> Absent | None:
+    """Why no ITL is told where too many events were read at one go; ``None`` where it may be."""
+    client = answers.run.client
+    if client is None or client.coalesced_chunks <= COALESCED_SHARE * client.chunks:
+        return None
+    return Absent(
+        f"{client.coalesced_chunks:,} of {client.chunks:,} chunks were read together with the one before (more"
+        f" than {COALESCED_SHARE:.0%}): their spacing is unknown"
+    )
 
 
 def lateness_quantile(answers: Answers, q: float) -> Measured:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from radixbench.metrics.answers import Answers
+from radixbench.metrics.answers import Answers, once
 from radixbench.metrics.definition import Measured
 from radixbench.metrics.throughput import output_throughput, window_ns
 from radixbench.records import RequestRecord
@@ -23,6 +23,7 @@ from radixbench.stats.sample import Absent
 from radixbench.units import NS_PER_S, seconds
 
 
+@once
 def steady_window(answers: Answers) -> tuple[int, int] | Absent:
     """From when all requests of the fullest moment have their first token to the first finish after the last send."""
     if not answers.timed:
@@ -40,6 +41,19 @@ def steady_window(answers: Answers) -> tuple[int, int] | Absent:
     if start is None or end is None or end <= start:
         return Absent("the first request ended before all of them were at work")
     return start, end
+
+
+@once
+def settled_window(answers: Answers) -> tuple[int, int] | Absent:
+    """What isn't start or end: a closed loop's steady part; an open loop from its first finish to its last send."""
+    sent = answers.run.requests
+    if any(one.due_ns != one.send_ns for one in sent):
+        start = min((one.end_ns for one in answers.timed), default=None)
+        last = max(one.send_ns for one in sent)
+        if start is None or start >= last:
+            return Absent("the last request was sent before the first ended")
+        return start, last
+    return steady_window(answers)
 
 
 def steady_output_throughput(answers: Answers) -> Measured:
@@ -110,11 +124,14 @@ def _tokens(request: RequestRecord, after_ns: int, until_ns: int) -> float:
 
 def _made(request: RequestRecord, after_ns: int, until_ns: int) -> float:
     """Its tokens made in (after, until], each event's evenly over the gap before it; the first at its stamp."""
+    stamps = request.chunk_ns
     told = sum(request.chunk_tokens)
-    if told == 0 or request.output_tokens is None:
+    if told == 0 or request.output_tokens is None or stamps[-1] <= after_ns or stamps[0] > until_ns:
         return 0.0
-    made, before = 0.0, request.chunk_ns[0]
-    for at, tokens in zip(request.chunk_ns, request.chunk_tokens, strict=True):
+    if after_ns < stamps[0] and stamps[-1] <= until_ns:  # as most do
+        return float(request.output_tokens)
+    made, before = 0.0, stamps[0]
+    for at, tokens in zip(stamps, request.chunk_tokens, strict=True):
         if at == before:
             made += tokens if after_ns < at <= until_ns else 0
         else:

@@ -55,9 +55,12 @@ class CachedPrefixes:
         at: int | None = node
         while at is not None:
             kept = self._lengths[at] - but_last
-            if kept > 0 and not self._leave(at, kept, writer):
-                return
-            but_last = max(0, -kept)
+            if kept > 0:
+                if not self._leave(at, kept, writer):
+                    return
+                but_last = 0
+            else:
+                but_last = -kept
             at = self._parents[at]
 
     def _leave(self, at: int, kept: Tokens, writer: int) -> bool:

@@ -106,9 +106,7 @@ def _only_shown(run: Run) -> Iterator[Source]:
     if not run.steps_complete:
         yield from _recorded(run)
     if run.log is not None and run.log.window_hit_rate is not None:
-        scope = (
-            f"a rolling hit rate of {run.log.window_hit_rate:.1%} over the latest requests, not over this run"
-        )
+        scope = f"a rolling hit rate of {100 * run.log.window_hit_rate:.1f} % over the latest requests, not over this run"
         yield Source(WINDOW, None, None, scope)
 
 
@@ -203,4 +201,4 @@ class _Comparison:
 
 
 def _share(tokens: Tokens, prompt: Tokens) -> str:
-    return f"{tokens / prompt:.1%} of prompt tokens ({tokens:,} of {prompt:,})"
+    return f"{100 * tokens / prompt:.1f} % of prompt tokens ({tokens:,} of {prompt:,})"

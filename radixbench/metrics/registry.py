@@ -5,11 +5,13 @@ Report and documentation quote it; nothing else defines a figure. Percentiles ar
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 
 from radixbench.errors import UsageError
-from radixbench.metrics import cache, efficiency, latency, phases, steps, throughput
+from radixbench.metrics import cache, efficiency, goodput, latency, phases, steps, throughput
 from radixbench.metrics.definition import Metric
+from radixbench.metrics.figure import RunSummary
 
 _WINDOW = "from the first send to the last token of the run"
 _STEADY = "from when all requests of the fullest moment have their first token to the first finish after the last send"
@@ -129,6 +131,26 @@ _TABLE = (
         compute=throughput.request_throughput,
     ),
     Metric(
+        name="goodput",
+        title="Goodput",
+        unit="requests/s",
+        better="higher",
+        aggregate="geometric",
+        formula=f"requests that met every target of --goodput / time {_WINDOW}",
+        compute=goodput.goodput,
+        on_request=True,
+    ),
+    Metric(
+        name="goodput_share",
+        title="Goodput, share",
+        unit="ratio",
+        better=None,
+        aggregate="arithmetic",
+        formula="requests that met every target of --goodput / requested ones; a failed request met none",
+        compute=goodput.goodput_share,
+        on_request=True,
+    ),
+    Metric(
         name="duration",
         title="Duration",
         unit="s",
@@ -186,6 +208,17 @@ _TABLE = (
 )
 
 METRICS: dict[str, Metric] = {metric.name: metric for metric in _TABLE}
+
+
+def reported(summaries: Iterable[RunSummary]) -> tuple[Metric, ...]:
+    """The metrics that these runs have rows of: all but those that nobody asked for."""
+    known = tuple(summaries)
+    return tuple(
+        metric
+        for metric in _TABLE
+        if not metric.on_request
+        or any(metric.name in run.figures and goodput.asked(run.figures[metric.name]) for run in known)
+    )
 
 
 def metric(name: str) -> Metric:

@@ -18,7 +18,7 @@ A match covers at most the prompt minus its last token, and ends at the first pa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from radixbench.capture.model import PromptTree, Run
 from radixbench.metrics.answers import prompt_length
@@ -27,8 +27,7 @@ from radixbench.records import RequestRecord
 from radixbench.units import Tokens
 
 
-@dataclass(frozen=True, slots=True)
-class Reuse:
+class Reuse(NamedTuple):
     """Tokens one request could have found cached; low ≤ high ≤ unpaged ≤ most ≤ sharable.
 
     ``doubtful`` tokens of ``high`` had been sent by none but requests that failed without a token. ``met_at`` is the

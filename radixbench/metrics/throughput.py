@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from radixbench.metrics.answers import Answers, prompt_length
+from radixbench.metrics.answers import Answers, once, prompt_length
 from radixbench.metrics.cache import reported_cached
 from radixbench.metrics.definition import Measured
 from radixbench.metrics.gpu_count import gpu_count
@@ -17,6 +17,7 @@ from radixbench.stats.sample import Absent
 from radixbench.units import seconds
 
 
+@once
 def window_ns(answers: Answers) -> tuple[int, int] | Absent:
     """First send and last token, on the run's clock."""
     last_tokens = [request.chunk_ns[-1] for request in answers.run.requests if request.chunk_ns]

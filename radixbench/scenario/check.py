@@ -21,6 +21,7 @@ from radixbench.scenario.unknown import keys_of
 __all__ = ["MAX_CELLS", "KeyPath", "Problem", "first_gap", "first_problem", "key_text"]
 
 MAX_CELLS = 10_000
+_MOST_ARMS = 2
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _PATHS: tuple[KeyPath, ...] = (
     ("model", "name"),
@@ -49,10 +50,10 @@ def _problems(scenario: Scenario) -> Iterator[Problem]:
     for path, values in (
         (("workload", "shared"), scenario.workload.shared),
         (("workload", "turns"), scenario.workload.turns),
-        (("modes",), scenario.modes),
     ):
         yield from _empty_problems(path, values)
         yield from _repeat_problems(path, values or ())
+    yield from _mode_problems(scenario.modes)
     yield from _grid_problems(scenario)
     yield from kind_problems(scenario)
     yield from pairing_problems(scenario)
@@ -82,6 +83,17 @@ def _repeat_problems(path: KeyPath, values: Sequence[object]) -> Iterator[Proble
     for index, value in enumerate(values):
         if value in values[:index]:
             yield Problem((*path, index), f"{value} stands there twice", "give each value once")
+
+
+def _mode_problems(modes: Sequence[str]) -> Iterator[Problem]:
+    """One arm, two that are compared, or one against itself: a mode twice, and nothing beside it."""
+    yield from _empty_problems(("modes",), modes)
+    if len(modes) > _MOST_ARMS:
+        yield Problem(
+            ("modes", _MOST_ARMS),
+            f"{len(modes)} arms are more than a sweep compares",
+            'name one, or two: ["on", "off"], or ["off", "off"] for a null test',
+        )
 
 
 def _grid_problems(scenario: Scenario) -> Iterator[Problem]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from radixbench.errors import ScenarioError
 from radixbench.scenario.cells import SECTION_OF_AXIS
+from radixbench.scenario.goodput import parse_goodput
 from radixbench.scenario.problem import KeyPath, Problem, key_text
 from radixbench.scenario.typed import (
     parse_duration,
@@ -21,7 +22,7 @@ from radixbench.scenario.typed import (
     parse_words,
 )
 
-FlagValue = int | float | bool | str | Sequence[int] | Sequence[float] | Sequence[str]
+FlagValue = int | float | bool | str | Sequence[int] | Sequence[float] | Sequence[str] | Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,10 @@ def _seconds(text: str, flag: str) -> FlagValue:
     return parse_duration(text, flag=flag)
 
 
+def _targets(text: str, flag: str) -> FlagValue:
+    return parse_goodput(text, flag=flag).targets
+
+
 def _keys(section: str, *names: str, read: Callable[[str, str], FlagValue] | None = None) -> dict[str, Flag]:
     return {name: Flag((section, name), read) for name in names}
 
@@ -110,6 +115,7 @@ FLAGS: Mapping[str, Flag] = {
     **_keys("load", "burstiness", "speed", read=_float),
     **_keys("load", "num_prompts", read=_int),
     **_keys("target", "engine", "base_url", "off_base_url", "endpoint", "tokenizer", "server_log"),
+    "goodput": Flag(("goodput",), _targets),
     "cache_state": Flag(("cache_state",)),
     "off_mode": Flag(("off_mode",)),
     "mode": Flag(("modes",), _words),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -95,7 +96,7 @@ def _put(document: dict[str, Any], flag: Flag, value: FlagValue) -> None:
     section = document
     for parent in parents:
         section = section[parent]
-    if not flag.axis:
+    if not flag.axis or isinstance(value, Mapping):
         section[key] = value
         return
     several = not isinstance(value, (str, int, float)) and len(value) > 1

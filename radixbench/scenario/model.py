@@ -168,8 +168,38 @@ class TelemetrySpec:
 
 
 @dataclass(frozen=True, slots=True)
+class GoodputSpec:
+    """What a request has to keep to for its user to be content, in milliseconds; ``None`` sets no target.
+
+    ``ttft``, ``tpot`` and ``e2el`` are those of the metrics; ``itl`` is the mean of a request's gaps between tokens.
+    """
+
+    ttft: float | None = None
+    tpot: float | None = None
+    e2el: float | None = None
+    itl: float | None = None
+
+    @property
+    def targets(self) -> dict[str, float]:
+        """The targets there are, by name, in milliseconds."""
+        named = {"ttft": self.ttft, "tpot": self.tpot, "e2el": self.e2el, "itl": self.itl}
+        return {name: value for name, value in named.items() if value is not None}
+
+    def __bool__(self) -> bool:
+        """Whether there is any target."""
+        return bool(self.targets)
+
+    def __str__(self) -> str:
+        """As typed behind ``--goodput``: ``ttft:500 tpot:50``."""
+        return " ".join(f"{name}:{value:g}" for name, value in self.targets.items())
+
+
+@dataclass(frozen=True, slots=True)
 class Scenario:
-    """One experiment: why it exists, what runs, and how often."""
+    """One experiment: why it exists, what runs, and how often.
+
+    ``modes`` are one arm, two that are compared, or one twice: then it is measured against itself, as a null test.
+    """
 
     name: str
     why: str = ""
@@ -181,6 +211,7 @@ class Scenario:
     grid: GridSpec = GridSpec()
     target: TargetSpec = TargetSpec()
     telemetry: TelemetrySpec = TelemetrySpec()
+    goodput: GoodputSpec = GoodputSpec()
     cache_state: CacheState = "cold"
     off_mode: OffMode = "flag"
     modes: tuple[Mode, ...] = ("on", "off")

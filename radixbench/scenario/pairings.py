@@ -39,11 +39,14 @@ def gaps(scenario: Scenario) -> Iterator[Problem]:
             f"a server of {target.engine} isn't started from here",
             "start it and give its address, such as --base-url http://127.0.0.1:30000",
         )
-    two_arms = set(scenario.modes) == {"on", "off"} and scenario.off_mode == "flag"
-    if two_arms and target.base_url is not None and target.off_base_url is None:
+    by_flag = len(scenario.modes) > 1 and "off" in scenario.modes and scenario.off_mode == "flag"
+    if by_flag and target.base_url is not None and target.off_base_url is None:
+        text = "one server can't be measured with its cache on and off by a flag"
+        if "on" not in scenario.modes:
+            text = "both arms go without reuse, and no flag is set on a server that runs already"
         yield Problem(
             ("target", "off_base_url"),
-            "one server can't be measured with its cache on and off by a flag",
+            text,
             "name a second one without its cache, or take --off-mode salt or flush",
         )
     if load.arrival in _OPEN and load.request_rate is None and not scenario.grid.request_rate:

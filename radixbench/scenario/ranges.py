@@ -74,6 +74,7 @@ _SECTIONS: Mapping[str, Mapping[str, _Range]] = {
         "stall_timeout_s": _Range(0, 86_400, above=True),
     },
     "telemetry": {"interval_ms": _Range(1, 60_000)},
+    "goodput": dict.fromkeys(("ttft", "tpot", "e2el", "itl"), _Range(0, 86_400_000, above=True)),
 }
 _RANGES: Mapping[KeyPath, _Range] = {
     ("seeds",): _Range(1, 1000),
@@ -88,6 +89,11 @@ _RANGES: Mapping[KeyPath, _Range] = {
         for key in keys
     },
 }
+
+
+def complaint_at(path: KeyPath, value: float) -> str | None:
+    """What is wrong with a number at a key that has a range; ``None`` where nothing is."""
+    return _RANGES[path].complaint(value)
 
 
 def range_problems(scenario: Scenario) -> Iterator[Problem]:

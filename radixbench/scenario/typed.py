@@ -1,4 +1,4 @@
-"""What people type behind a flag: lists of numbers and words, and lengths of time.
+"""What people type behind a flag: lists of numbers and words, percentages, and lengths of time.
 
 Every refusal is one line that begins with the flag.
 """
@@ -15,6 +15,7 @@ _DURATION = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+) *(ms|s|m|h|d)?", re.ASCI
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?", re.ASCII)
 _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _MOST_DIGITS = 18
+_PERCENT = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+) *%", re.ASCII)
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, None: 1.0}
 
 
@@ -86,6 +87,16 @@ def parse_duration(text: str, *, flag: str) -> Seconds:
             remedy="write seconds, or a number and its unit, such as 500ms, 90s, 30m or 2h",
         )
     return length
+
+
+def parse_percent(text: str, *, flag: str) -> float:
+    """``5%`` as 0.05; a number without its sign is refused, since nobody could tell 5 from 0.05."""
+    found = _PERCENT.fullmatch(text.strip())
+    if found is None:
+        raise ScenarioError(
+            f"{flag}: {text!r} is no percentage", remedy=f"write one with its sign: {flag} 5%"
+        )
+    return float(found[1]) / 100.0
 
 
 def _int_of(word: str, flag: str, remedy: str) -> int:

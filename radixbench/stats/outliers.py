@@ -1,17 +1,22 @@
 """Outliers by Tukey's fences: classed and counted, never removed.
 
-A value beyond the quartiles by more than 1.5 interquartile ranges is a mild outlier, by more than 3 a severe one. Of
-normal values 0.7 % are outliers and 2 in a million severe; a heavy upper tail is what serving has, and it is kept.
+A value beyond the quartiles by more than 1.5 interquartile ranges is a mild outlier, by more than 3 a severe one. Of many
+normal values 0.7 % are outliers and 2 in a million severe; a heavy upper tail is what serving has, and it is kept. Of few
+values the quartiles know little: among 5 normal ones there is a severe one in 13 % of cases, so that of few the question is
+whether one stands apart from the others (Grubbs' test).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from radixbench.stats.interval import spread
 from radixbench.stats.sample import Absent
+from radixbench.stats.student import critical
 
 MIN_VALUES = 5
 MILD, SEVERE = 1.5, 3.0
@@ -68,3 +73,11 @@ def classify(values: Sequence[float]) -> Outliers | Absent:
         n=n,
         fences=fences,
     )
+
+
+def stands_apart(values: Sequence[float], place: int, *, alpha: float) -> bool:
+    """Whether ``values[place]``, the farthest of them, is farther off than in a share ``alpha`` of normal samples; of 3 or more."""
+    others = [value for at, value in enumerate(values) if at != place]
+    off = abs(values[place] - sum(others) / len(others))
+    reach = spread(others) * math.sqrt(1.0 + 1.0 / len(others))
+    return off > reach * critical(1.0 - alpha / len(values), len(others) - 1)

@@ -1,8 +1,9 @@
 """A monotone trend over a run: how steep by Theil and Sen, how sure by Mann and Kendall.
 
 Both look at pairs of points and so bear outliers and any distribution. Requests that waited in one queue resemble each
-other, which looks like a trend: above 50 points neighbours in x are joined to blocks, each standing for its median, and
-where blocks still follow their neighbours, fewer of them count (Yue and Wang, Water Resources Management 18, 2004).
+other, which looks like a trend: ``p`` takes them for independent, ``p_alike`` doesn't. For that, neighbours in x are
+joined to 50 blocks, each standing for its median, and where blocks still resemble each other, fewer of them count (the
+effective sample size of Yue and Wang, Water Resources Management 18, 2004).
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from scipy.special import ndtr
 from radixbench.stats.sample import Absent
 
 MIN_VALUES = 8
+MAX_POINTS = 200
+"""Above so many points neighbours in x are joined, whatever is asked: the cost stays bounded."""
 MAX_BLOCKS = 50
 
-_ONE_SIDED = 1.645
-_MOST = 0.5
-"""The strongest resemblance of neighbours allowed for: a step resembles itself just as much, and it is a change."""
+_PERFECT = 3.29
+"""The normal deviate of p = 0.001, which an order without exception keeps however alike neighbours are."""
 
 _Floats = NDArray[np.float64]
 
@@ -31,13 +33,15 @@ _Floats = NDArray[np.float64]
 class Trend:
     """``slope`` in y per unit of x; ``change`` what it makes of the whole span of x, as a share of y's median.
 
-    ``p`` is two-sided: the chance of an order at least as strict in ``n`` points that have none.
+    ``p`` is two-sided: the chance of an order at least as strict in ``n`` independent points that have none; ``p_alike``
+    the same for points that resemble their neighbours as much as these do. Judge requests and steps by ``p_alike``.
     """
 
     slope: float
     change: float
     p: float
     n: int
+    p_alike: float
 
 
 def trend(xs: Sequence[float], ys: Sequence[float]) -> Trend | Absent:
@@ -51,23 +55,24 @@ def trend(xs: Sequence[float], ys: Sequence[float]) -> Trend | Absent:
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         return Absent("a value isn't finite")
     middle, span = float(np.median(y)), float(np.ptp(x))
-    x, y = _blocks(x, y)
+    x, y = _joined(x, y, MAX_POINTS)
     if x[0] == x[-1]:
         return Absent("all points have the same x, so that there is no trend")
     slope = _theil_sen(x, y)
     change = slope * span / abs(middle) if middle != 0.0 else math.inf
     if not math.isfinite(change):
         return Absent("a median of 0, or next to it, has no relative change")
-    return Trend(slope, change, _mann_kendall(x, y, inflation=_inflation(y - slope * x)), n)
+    p_alike = _mann_kendall(*_joined(x, y, MAX_BLOCKS), doubting=True)
+    return Trend(slope, change, _mann_kendall(x, y), n, p_alike)
 
 
-def _blocks(x: _Floats, y: _Floats) -> tuple[_Floats, _Floats]:
+def _joined(x: _Floats, y: _Floats, most: int) -> tuple[_Floats, _Floats]:
     """The points in the order of x, or the medians of so many runs of them."""
     order = np.argsort(x, kind="stable")
     x, y = x[order], y[order]
-    if len(x) <= MAX_BLOCKS:
+    if len(x) <= most:
         return x, y
-    parts = np.array_split(np.arange(len(x)), MAX_BLOCKS)
+    parts = np.array_split(np.arange(len(x)), most)
     return (
         np.array([np.median(x[part]) for part in parts]),
         np.array([np.median(y[part]) for part in parts]),
@@ -82,17 +87,19 @@ def _theil_sen(x: _Floats, y: _Floats) -> float:
     return float(np.median((y[j] - y[i])[apart] / run[apart]))
 
 
-def _inflation(left: _Floats) -> float:
-    """How much wider S scatters where what the trend leaves, in the order of x, follows its neighbour; else 1."""
-    n = len(left)
-    ranks = _ranks(left)
+def _inflation(y: _Floats) -> float:
+    """How much wider S scatters than without resemblance: (1 + r) / (1 − r) for neighbours that correlate by r.
+
+    r is told by the steps from neighbour to neighbour, which correlate by −(1 − r) / 2: a drift hardly changes them, and
+    a lasting jump is one of them and no more, whereas the values themselves then resemble their neighbours most.
+    """
+    ranks = _ranks(np.diff(y))
     if not ranks.any():
-        return 1.0
-    seen = float(ranks[1:] @ ranks[:-1]) / float(ranks @ ranks)
-    if seen <= _ONE_SIDED / math.sqrt(n):
-        return 1.0
-    follows = min((n * seen + 1.0) / (n - 4.0), _MOST)
-    return (1.0 + follows) / (1.0 - follows)
+        return math.inf
+    alike = 1.0 + 2.0 * float(ranks[1:] @ ranks[:-1]) / float(ranks @ ranks)
+    if alike >= 1.0:
+        return math.inf
+    return max(1.0, (1.0 + alike) / (1.0 - alike))
 
 
 def _ranks(values: _Floats) -> _Floats:
@@ -103,14 +110,21 @@ def _ranks(values: _Floats) -> _Floats:
     return ranks
 
 
-def _mann_kendall(x: _Floats, y: _Floats, *, inflation: float) -> float:
-    """Two-sided p of Kendall's S by its normal approximation, with ties in either and corrected for continuity."""
+def _mann_kendall(x: _Floats, y: _Floats, *, doubting: bool = False) -> float:
+    """Two-sided p of Kendall's S by its normal approximation, with ties in either and corrected for continuity.
+
+    ``doubting`` widens it where neighbours are alike, as far as an order without exception stays a trend.
+    """
     i, j = np.triu_indices(len(x), k=1)
-    score = float((np.sign(x[j] - x[i]) * np.sign(y[j] - y[i])).sum())
-    variance = inflation * _variance(len(x), _ties(x), _ties(y))
-    if variance <= 0.0:
+    order = np.sign(x[j] - x[i]) * np.sign(y[j] - y[i])
+    deviation = math.sqrt(max(0.0, _variance(len(x), _ties(x), _ties(y))))
+    if deviation == 0.0:
         return 1.0
-    return min(1.0, 2.0 * float(ndtr(-max(0.0, abs(score) - 1.0) / math.sqrt(variance))))
+    seen, perfect = (
+        max(0.0, float(score) - 1.0) / deviation for score in (abs(order.sum()), abs(order).sum())
+    )
+    doubt = min(math.sqrt(_inflation(y)), max(1.0, perfect / _PERFECT)) if doubting else 1.0
+    return min(1.0, 2.0 * float(ndtr(-seen / doubt)))
 
 
 def _ties(values: _Floats) -> _Floats:

@@ -50,7 +50,7 @@ def test_a_health_check_doesnt() -> None:
     assert not disturbed(run)
     told = found(run, "not-alone")
     assert told.severity == "warning"
-    assert told.text.endswith("no more than 1.0% of our requests and prompt tokens, so the run still counts")
+    assert told.text.endswith("no more than 1.0 % of our requests and prompt tokens, so the run still counts")
     assert "not-alone" not in codes(plain())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from radixbench.capture.model import CellFailure, Run
+from radixbench.compare.arm import gather
 from radixbench.compare.comparison import compare
 from radixbench.compare.single import single_caveats
 from radixbench.findings.model import Finding
@@ -37,7 +38,7 @@ def test_a_finding_is_told_with_its_place_and_side() -> None:
     assert one.told == "text"
     assert one.on_side("A").told == "A: text"
     run = make_run([], cell={"shared_tokens": 7}, seed=2)
-    assert one.of_run(run).on_side("B").told == "B, shared_tokens 7, seed 2, on: text"
+    assert one.of_run(run).on_side("B").told == "B, 7 shared tokens, seed 2, cache on: text"
 
 
 def test_missing_runs_say_why() -> None:
@@ -53,7 +54,7 @@ def test_calibration_matters_beside_the_ttft() -> None:
     """40 ms of error are a lot of 100 ms and little of 10 s; a mock that was late is named."""
     on, _ = make_sweep(on=0.1)
     told = found_in_capture(replace(on, calibration=CALIBRATION), "client-lag")
-    assert "saw first tokens 40.0 ms late (median), 40% of the median TTFT here" in told.text
+    assert "saw first tokens 40.0 ms late (median), 40 % of the median TTFT here" in told.text
     late = replace(CALIBRATION, late_p99_ns=ns(0.5))
     assert (
         "the mock itself was up to 500.0 ms late"
@@ -71,9 +72,9 @@ def test_single_caveats_are_merged_and_the_gravest_first() -> None:
     told = single_caveats(on)
     assert [one.code for one in told] == ["cold-not-cold", "random-weights"]
     assert told[0].text.startswith(
-        "shared_tokens 64, seed 0, on and 2 more runs: a probe after the flush found 5"
+        "64 shared tokens, seed 0, cache on and 2 more runs: a probe after the flush found 5"
     )
-    assert single_caveats(on, [summarise(run) for run in on.runs]) == told
+    assert single_caveats(on, gather("", on, None)) == told
 
 
 def test_off_modes_that_differ_are_warned_of() -> None:
@@ -179,3 +180,25 @@ def test_a_recorded_history_is_as_declared() -> None:
     assert told.text.count("as declared") == 1
     assert told.remedy.startswith("--history live")
     assert [one.code for one in single_caveats(recorded[0])].count("history-parts") == 1
+
+
+def test_seeds_of_one_recorded_file_are_repeats() -> None:
+    """The same prompts under every seed are told, with what the interval then means; drawn ones are no such thing."""
+    on, _ = make_sweep(shared=(64, 128))
+    assert "same-prompts-every-seed" not in {one.code for one in single_caveats(on)}
+    same = replace(on, runs=tuple(replace(run, workload_digest="file") for run in on.runs))
+    told = found_in_capture(same, "same-prompts-every-seed")
+    assert told.severity == "info"
+    assert told.text.startswith("all 3 seeds sent the same prompts: they are repeats")
+    assert told.place == ""
+    one_cell = replace(
+        on,
+        runs=tuple(
+            replace(run, workload_digest="file") if run.cell == {"shared_tokens": 64} else run
+            for run in on.runs
+        ),
+    )
+    told = found_in_capture(one_cell, "same-prompts-every-seed")
+    assert told.place == "64 shared tokens"
+    once = replace(same, runs=tuple(run for run in same.runs if run.seed == 0))
+    assert "same-prompts-every-seed" not in {one.code for one in single_caveats(once)}

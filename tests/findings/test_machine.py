@@ -33,7 +33,7 @@ def test_a_busy_machine_is_told_with_numbers() -> None:
     told = found_in_capture(make_capture([loaded(100.0), loaded(95.0), loaded(50.0)]), "machine-busy")
     assert told.severity == "warning"
     assert told.text == (
-        "in 2 of 3 runs others used the machine too, in the worst at least 40% of its 2 cores: 100% was busy, and client and"
+        "in 2 of 3 runs others used the machine too, in the worst at least 40 % of its 2 cores: 100 % was busy, and client and"
         " server can have used 1.2 cores"
     )
     assert told.cell == (("shared_tokens", 0),)

@@ -41,7 +41,7 @@ def test_a_sound_run_has_nothing_to_say() -> None:
         assert codes(arm_run(seed=0, mode=mode, order=0, ttft_s=0.1, shared=64)) == set()
     run = make_run([make_request(0, output=0)], cell={"shared_tokens": 7})
     assert {(one.place, one.cell) for one in run_findings(run, summarise(run))} == {
-        ("shared_tokens 7, seed 0, on", (("shared_tokens", 7),))
+        ("7 shared tokens, seed 0, cache on", (("shared_tokens", 7),))
     }
 
 
@@ -274,12 +274,29 @@ def test_late_sends_are_the_clients() -> None:
     [
         ({"stalls": 60, "stall_max_ns": ns(0.02)}, "stalled 60 times in 1,000 looks"),
         ({"stalls": 12, "stall_max_ns": ns(0.2)}, "stalled 12 times in 1,000 looks, up to 200.0 ms"),
-        ({"cpu_ns": ns(95)}, "the client used 96% of a core, 950.0 ms per chunk"),
+        ({"cpu_ns": ns(95)}, "the client used 96 % of a core, 950.0 ms per chunk"),
     ],
 )
 def test_a_client_that_sets_the_numbers(changes: dict[str, int], said: str) -> None:
     """Stalls often or long, or a core that is all but used up."""
     assert said in found(plain(client=replace(QUIET, **changes)), "client-lag").text
+
+
+@pytest.mark.parametrize(
+    ("busy_s", "late_s", "gravity"),
+    [
+        (80, 0.0, ["warning"]),
+        (95, 0.0, ["serious"]),
+        (0, 0.5, ["warning"]),
+        (80, 0.5, ["serious", "warning"]),
+    ],
+)
+def test_a_client_that_sets_the_numbers_gravely(busy_s: int, late_s: float, gravity: list[str]) -> None:
+    """A core all used up, and lateness as long as the figure of a client that is busy: a cap makes requests late as well."""
+    requests = [make_request(i, send_s=i + late_s, due_ns=ns(i)) for i in range(10)]
+    run = make_run(requests, client=replace(QUIET, cpu_ns=ns(busy_s)))
+    told = [one.severity for one in run_findings(run, summarise(run)) if one.code == "client-lag"]
+    assert told == gravity
 
 
 @pytest.mark.parametrize(("ticks", "stalls"), [(3, 1), (19, 10), (40, 1)])
@@ -328,7 +345,7 @@ def test_a_shortfall_is_told_once() -> None:
 def test_coalesced_reads_leave_no_itl() -> None:
     """Above a tenth of the chunks: the figure is refused with its reason, and the finding says why."""
     run = plain(client=replace(QUIET, coalesced_chunks=11))
-    assert found(run, "coalesced-reads").text.startswith("11% of 100 chunks came in one read")
+    assert found(run, "coalesced-reads").text.startswith("11 % of 100 chunks came in one read")
     figure = summarise(run).figures["itl_p50"]
     assert figure.value is None
     assert "11 of 100 chunks were read together" in (figure.reason or "")

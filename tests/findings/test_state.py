@@ -51,7 +51,7 @@ def test_a_cold_run_sent_twice_is_not_cold() -> None:
     assert found is not None
     assert found.code == "cold-not-cold"
     assert found.text == (
-        "measured hit rate 99%, above the theoretical maximum 67%: 284 cached tokens where at most 192 are possible, in a"
+        "measured hit rate 99 %, above the theoretical maximum 67 %: 284 cached tokens where at most 192 are possible, in a"
         " run declared cold"
     )
 

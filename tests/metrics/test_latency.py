@@ -122,3 +122,28 @@ def test_events_read_at_one_go_are_one_event() -> None:
         output=5, chunk_ns=(100 * ns, 100 * ns, 140 * ns, 140 * ns, 140 * ns), chunk_tokens=(1, 1, 1, 1, 1)
     )
     assert itl(request) == pytest.approx([0.04 / 3] * 3)
+
+
+@pytest.mark.parametrize(
+    "requests",
+    [
+        [],
+        [failed_request(0), failed_request(1)],
+        [make_request(output=1)],
+        [make_request(output=4, chunk=4)],
+        [make_request(output=0)],
+        [make_request(chunk_ns=(), chunk_tokens=())],
+    ],
+    ids=["none sent", "all failed", "one token", "one event", "no token", "no event"],
+)
+def test_a_run_without_gaps_has_no_itl(requests: list[RequestRecord]) -> None:
+    """Absent with a reason, whatever left nothing to measure; never an error."""
+    measured = itl_quantile(sort_out(make_run(requests)), 0.5)
+    assert isinstance(measured.value, Absent)
+    assert measured.value.reason
+
+
+def test_one_token_beside_many_leaves_the_gaps_of_the_others() -> None:
+    """An answer of one event closes none and takes none from its neighbours."""
+    requests = [make_request(i, output=1 if i % 2 else 4, gap_s=0.01) for i in range(4)]
+    assert itl_quantile(sort_out(make_run(requests)), 0.5).value == pytest.approx(0.01)

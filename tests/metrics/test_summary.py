@@ -92,6 +92,7 @@ def test_the_registry_holds_the_contract() -> None:
     assert [name for name, one in METRICS.items() if one.better is None] == [
         "peak_output_throughput",
         "output_throughput_per_gpu",
+        "goodput_share",
         "hit_rate",
         "cached_tokens",
         "hit_efficiency",

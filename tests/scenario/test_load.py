@@ -260,6 +260,10 @@ def test_wrong_types(tmp_path: Path, text: str, message: str) -> None:
         ("name: x\nworkload: {turns: [4]}", "workload.turns: the shared-prefix workload has no turns"),
         ("name: x\nmodes: []", "modes: the list is empty"),
         (
+            'name: x\nmodes: ["off", "off", "off"]',
+            "s.yaml:2: modes[2]: 3 arms are more than a sweep compares; name one, or two",
+        ),
+        (
             "name: x\nworkload:\n  examples: 3",
             "s.yaml:3: workload.examples: the shared-prefix workload has no",
         ),
@@ -354,3 +358,11 @@ def test_unreadable_paths(tmp_path: Path) -> None:
         ScenarioError, match="there is no such scenario; did you mean the shipped scenario reference"
     ):
         load("referense")
+
+
+@pytest.mark.parametrize("mode", ["on", "off"])
+def test_a_mode_may_stand_there_twice(tmp_path: Path, mode: str) -> None:
+    """One arm against itself is a null test."""
+    path = tmp_path / "null.yaml"
+    path.write_text(f'name: x\nmodes: ["{mode}", "{mode}"]\n')
+    assert load(path).modes == (mode, mode)

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from radixbench.stats.outliers import MIN_VALUES, Fences, Outliers, classify
+from radixbench.stats.outliers import MIN_VALUES, Fences, Outliers, classify, stands_apart
 from radixbench.stats.sample import Absent
 
 
@@ -74,3 +74,20 @@ def test_normal_values_have_the_shares_tukey_gave() -> None:
     found = classify(np.random.default_rng(0).standard_normal(100_000))
     assert isinstance(found, Outliers)
     assert 0.006 < found.total / found.n < 0.008
+
+
+def test_few_normal_values_seldom_have_one_apart() -> None:
+    """At 5 %, as often as it says (Grubbs' test), where Tukey's fences see a severe outlier in 13 % of fives."""
+    rng = np.random.default_rng(3)
+    samples = rng.normal(10.0, 1.0, (4000, 5))
+    apart = 0
+    for sample in samples:
+        place = int(np.abs(sample - sample.mean()).argmax())
+        apart += stands_apart(sample.tolist(), place, alpha=0.05)
+    assert 0.04 < apart / len(samples) < 0.06
+
+
+def test_values_that_are_all_the_same_but_one() -> None:
+    """Any difference stands apart from none; none doesn't."""
+    assert stands_apart([1.0, 1.0, 1.0, 2.0], 3, alpha=0.01)
+    assert not stands_apart([1.0] * 4, 0, alpha=0.01)
