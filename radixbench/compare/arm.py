@@ -8,18 +8,20 @@ from radixbench.capture.model import Capture, Run
 from radixbench.compare.change import ArmSummary
 from radixbench.findings.cell import CellKey, cell_key, run_name
 from radixbench.findings.completeness import is_complete
-from radixbench.metrics.gpu import DeviceClocks, device_clocks
-from radixbench.metrics.summary import RunSummary, summarise
+from radixbench.metrics.answers import Answers, sort_out
+from radixbench.metrics.gpu import DeviceClocks, at_work, device_clocks
+from radixbench.metrics.summary import RunSummary, summary_of
 from radixbench.stats.sample import Absent
 
 
 @dataclass(frozen=True, slots=True)
 class ArmRun:
-    """One run with its figures and its clocks."""
+    """One run with its requests sorted out, its figures and its clocks."""
 
     run: Run
     summary: RunSummary
     clocks: tuple[DeviceClocks, ...] | Absent
+    answers: Answers
 
     @property
     def name(self) -> str:
@@ -33,17 +35,18 @@ class ArmRun:
 
     @property
     def throttled_share(self) -> float | None:
-        """Share of samples with a throttle reason on the device that has most of them."""
-        if isinstance(self.clocks, Absent):
-            return None
-        return max((c.throttled_share for c in self.clocks if c.throttled_share is not None), default=None)
+        """Share of the window that the device at work that was held back most was held back for."""
+        return max((c.throttled_share for c in self.cards if c.throttled_share is not None), default=None)
 
     @property
     def sm_clock(self) -> float | None:
-        """Median SM clock in MHz of the slowest device: the others wait for it."""
-        if isinstance(self.clocks, Absent):
-            return None
-        return min((c.sm_clock_median for c in self.clocks if c.sm_clock_median is not None), default=None)
+        """Median SM clock in MHz of the slowest device at work: the others wait for it."""
+        return min((c.sm_clock_median for c in self.cards if c.sm_clock_median is not None), default=None)
+
+    @property
+    def cards(self) -> tuple[DeviceClocks, ...]:
+        """The devices at work; none where nothing is known of them."""
+        return () if isinstance(self.clocks, Absent) else at_work(self.clocks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +102,15 @@ class Arm:
             requests=sum(one.run.requested for one in self.runs),
             completed=sum(one.summary.completed for one in self.runs),
             off_mode="/".join(self.off_modes) or None,
+            until=self.capture.until,
         )
 
 
 def gather(side: str, capture: Capture, path: str | None) -> Arm:
     """Summarise every run of a capture."""
-    runs = tuple(ArmRun(run=run, summary=summarise(run), clocks=device_clocks(run)) for run in capture.runs)
+    sorted_out = (sort_out(run, capture.scenario.goodput) for run in capture.runs)
+    runs = tuple(
+        ArmRun(answers.run, summary_of(answers), device_clocks(answers.run), answers)
+        for answers in sorted_out
+    )
     return Arm(side=side, capture=capture, path=path, runs=runs)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from radixbench.compare.change import Change
-from radixbench.compare.pairing import CellPairs, Pair
+from radixbench.compare.equality import equality
+from radixbench.compare.pairing import CellPairs
 from radixbench.compare.untold import untold_hits
 from radixbench.compare.verdict import HEADLINE
 from radixbench.findings.cell import cell_name
 from radixbench.findings.model import Finding
+from radixbench.metrics.registry import METRICS
 
 CONTROL_SHARE = 0.01
 
@@ -31,7 +33,7 @@ def control_findings(cell: CellPairs, changes: tuple[Change, ...]) -> Iterator[F
             code="control-failed",
             severity="warning",
             text=(
-                f"{cell_name(cell.key)}: nothing to reuse, yet {change.metric} differs by a factor of"
+                f"{cell_name(cell.key)}: nothing to reuse, yet {METRICS[change.metric].title} differs by a factor of"
                 f" {change.factor.value:.3f} beyond the spread of the seeds"
             ),
             remedy=(
@@ -79,16 +81,16 @@ def _is_control(cell: CellPairs) -> bool:
 def output_findings(cell: CellPairs) -> Iterator[Finding]:
     """Greedy answers of both arms, token by token."""
     for pair in cell.all_pairs:
-        compared, unlike, first = _unlike(pair)
-        if not unlike:
+        outputs = equality(pair.a.run, pair.b.run)
+        if not outputs.unlike:
             continue
         exact = all(one.run.server.identity.get("dtype") == "float32" for one in pair.runs)
         yield Finding(
             code="output-mismatch",
-            severity="serious" if exact and unlike > _NEAR_TIES * compared else "warning",
+            severity="serious" if exact and outputs.unlike > _NEAR_TIES * outputs.compared else "warning",
             text=(
-                f"{cell_name(cell.key)}, seed {pair.seed}: {unlike} of {compared} greedy answers differ"
-                f" between A and B, the earliest at token {first}"
+                f"{cell_name(cell.key)}, seed {pair.seed}: {outputs.unlike} of {outputs.compared} greedy answers differ"
+                f" between {' and '.join(cell.sides)}, the earliest at token {outputs.first}"
             ),
             remedy=(
                 "in float32 only a near-tie may part, which rounding decides otherwise over a cached prefix; more than"
@@ -98,22 +100,3 @@ def output_findings(cell: CellPairs) -> Iterator[Finding]:
             ),
             cell=cell.key,
         )
-
-
-def _unlike(pair: Pair) -> tuple[int, int, int | None]:
-    answers = [{r.prompt: r for r in one.run.requests if r.status == "completed"} for one in pair.runs]
-    compared, divergences = 0, []
-    for prompt in answers[0].keys() & answers[1].keys():
-        a, b = answers[0][prompt].output_ids, answers[1][prompt].output_ids
-        if a is None or b is None:
-            continue
-        compared += 1
-        if a != b:
-            divergences.append(_first_divergence(a, b))
-    return compared, len(divergences), min(divergences, default=None)
-
-
-def _first_divergence(a: tuple[int, ...], b: tuple[int, ...]) -> int:
-    """The first index at which the answers differ; the shorter's length where it begins the longer."""
-    unlike = (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y)
-    return next(unlike, min(len(a), len(b)))

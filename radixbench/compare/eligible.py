@@ -7,25 +7,43 @@ tokens were counted, and the cache protocol unless one arm has the cache off. Wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator
 
-from radixbench.capture.model import Run
 from radixbench.compare.arm import Arm, ArmRun
 from radixbench.compare.change import Difference
-from radixbench.findings.cell import cell_key, cell_name
+from radixbench.compare.listed import listed, shape
+from radixbench.compare.sent import Parted, parted
+from radixbench.compare.unlike import identities, unlike
+from radixbench.findings.cell import at_cell
 
 FORBIDDEN_IDENTITY = ("tokenizer_sha256", "weights_sha256", "dtype", "device", "device_name")
 
-SHAPE = "cells and seeds"
-"""The field that says which cells and seeds either side has."""
+NO_RUNS = "number of measured runs"
+REPEATED = "number of repeated runs of a cell and seed"
+NOTHING_SHARED = "cells and seeds in common"
+UNMENDABLE = frozenset({NO_RUNS, REPEATED, NOTHING_SHARED})
+"""Differences that leave nothing to compare: nobody can allow them."""
+
+FORBIDDING = (
+    "prompts",
+    "prompts as sent",
+    "requested output length",
+    *FORBIDDEN_IDENTITY,
+    "model",
+    "processor",
+    "GPU",
+    "token counts",
+    "cache protocol",
+    "primed tokens",
+)
+"""Fields of which a difference forbids a verdict, and that a reader may allow by name."""
+
+LIVE_HISTORY = "answers in the history"
+"""The field that says whether later turns went apart with the answers."""
 
 _DIGEST_CHARS = 64
-_MANY = 8
-"""Arguments that only one of two servers of one engine names: from so many on it tells more, and isn't set otherwise."""
 
-_PER_PROCESS = {"pid", "port", "host", "base_url"}
+_Pairs = list[tuple[ArmRun, ArmRun]]
 
 
 def differences(a: Arm, b: Arm) -> tuple[Difference, ...]:
@@ -34,54 +52,83 @@ def differences(a: Arm, b: Arm) -> tuple[Difference, ...]:
     A side without any run, as an interrupted sweep may leave it, is told as that alone.
     """
     if not (a.runs and b.runs):
-        return (Difference("number of measured runs", len(a.runs), len(b.runs), allowed=False),)
-    found = [*_forbidding(a, b), *_allowed(a, b)]
+        return (Difference(NO_RUNS, len(a.runs), len(b.runs), allowed=False),)
+    pairs = _shared(a, b)
+    found = [*_forbidding(a, b, pairs), *listed(a, b)]
     return tuple(sorted(found, key=lambda difference: difference.allowed))
 
 
 def why_not(found: Iterable[Difference]) -> str | None:
-    """Every forbidding difference in one sentence, ``None`` where there is none."""
-    reasons = [f"{one.field} ({_brief(one.a)} against {_brief(one.b)})" for one in found if not one.allowed]
+    """Every difference that forbids a verdict in one sentence, ``None`` where there is none."""
+    reasons = [in_words(one) for one in found if one.forbids]
     return f"not the same on both sides: {'; '.join(reasons)}" if reasons else None
 
 
-def _forbidding(a: Arm, b: Arm) -> Iterator[Difference]:
+def in_words(one: Difference) -> str:
+    """``prompts of 3 of 3 pairs (0123456789ab against ba9876543210)``."""
+    return f"{one.field}{f' of {one.where}' if one.where else ''} ({_brief(one.a)} against {_brief(one.b)})"
+
+
+def _forbidding(a: Arm, b: Arm, pairs: _Pairs) -> Iterator[Difference]:
     if any(arm.repeated_runs for arm in (a, b)):
-        yield Difference(
-            "number of repeated runs of a cell and seed", a.repeated_runs, b.repeated_runs, allowed=False
-        )
-    yield from _prompts(a, b)
+        yield Difference(REPEATED, a.repeated_runs, b.repeated_runs, allowed=False)
+    if pairs:
+        yield from _prompts(pairs)
+        yield from _sent(pairs, a.capture.scenario.workload.history)
+        lengths = [{length for pair in pairs for length in _lengths(pair[side], pair)} for side in (0, 1)]
+        yield from unlike("requested output length", *lengths, allowed=False)
+    else:
+        yield Difference(NOTHING_SHARED, shape(a), shape(b), allowed=False)
     for name in FORBIDDEN_IDENTITY:
-        yield from _unlike(name, _identities(a, name), _identities(b, name), allowed=False)
+        yield from unlike(name, identities(a, name), identities(b, name), allowed=False)
     yield from _models(a, b)
     yield from _devices(a, b)
     sources = [_token_sources(arm) for arm in (a, b)]
     if all(sources):
-        yield from _unlike("token counts", *sources, allowed=False)
-    protocols = [{one.run.protocol.declared for one in arm.runs} for arm in (a, b)]
-    if {"off"} not in protocols:
-        yield from _unlike("cache protocol", *protocols, allowed=False)
+        yield from unlike("token counts", *sources, allowed=False)
+    yield from _protocols(a, b, pairs)
 
 
-def _prompts(a: Arm, b: Arm) -> Iterator[Difference]:
+def _shared(a: Arm, b: Arm) -> _Pairs:
+    """Runs of one cell and seed on both sides."""
     cells_a, cells_b = a.by_cell(), b.by_cell()
-    shared = [
+    return [
         (cells_a[key][seed], cells_b[key][seed])
         for key in cells_a
         for seed in sorted(cells_a[key].keys() & cells_b.get(key, {}).keys())
     ]
-    if not shared:
-        yield Difference("prompts (no cell and seed in common)", _shape(a), _shape(b), allowed=False)
-        return
-    other = [(x, y) for x, y in shared if x.run.workload_digest != y.run.workload_digest]
+
+
+def _prompts(pairs: _Pairs) -> Iterator[Difference]:
+    """The script: all token ids and messages, output lengths and their order, by its hash."""
+    other = [(x, y) for x, y in pairs if x.run.workload_digest != y.run.workload_digest]
     if other:
         one, two = other[0]
-        where = (
-            f"prompts of {len(other)} of {len(shared)} pairs, first in {cell_name(cell_key(one.run.cell))}"
+        where = f"{len(other)} of {len(pairs)} pairs, first {at_cell(one.run.cell)}"
+        yield Difference(
+            "prompts", one.run.workload_digest, two.run.workload_digest, allowed=False, where=where
         )
-        yield Difference(where, one.run.workload_digest, two.run.workload_digest, allowed=False)
-    lengths = [{length for pair in shared for length in _lengths(pair[side], pair)} for side in (0, 1)]
-    yield from _unlike("requested output length", *lengths, allowed=False)
+
+
+def _sent(pairs: _Pairs, history: str) -> Iterator[Difference]:
+    """What was sent of equal scripts, by the content hashes of the tokens."""
+    same = [(x, y) for x, y in pairs if x.run.workload_digest == y.run.workload_digest]
+    found = [parted(x.run, y.run, history) for x, y in same]
+    yield from _parted("prompts as sent", found, [one.others for one in found], allowed=False)
+    yield from _parted(LIVE_HISTORY, found, [one.later for one in found], allowed=True)
+
+
+def _parted(name: str, found: list[Parted], counts: list[int], *, allowed: bool) -> Iterator[Difference]:
+    unlike_prompts, touched = sum(counts), sum(count > 0 for count in counts)
+    if unlike_prompts:
+        compared = sum(one.compared for one in found)
+        yield Difference(
+            name,
+            f"{compared:,} prompts",
+            f"{unlike_prompts:,} of them with other tokens",
+            allowed=allowed,
+            where=f"{touched} of {len(found)} pairs",
+        )
 
 
 def _lengths(one: ArmRun, pair: tuple[ArmRun, ArmRun]) -> set[int]:
@@ -93,67 +140,43 @@ def _lengths(one: ArmRun, pair: tuple[ArmRun, ArmRun]) -> set[int]:
 def _models(a: Arm, b: Arm) -> Iterator[Difference]:
     """Equal weights make equal models, whatever their names; without hashes the name has to do."""
     names = [{one.run.server.model for one in arm.runs} for arm in (a, b)]
-    hashed = all(_identities(arm, "weights_sha256") for arm in (a, b))
-    yield from _unlike("model", *names, allowed=hashed)
+    hashed = all(identities(arm, "weights_sha256") for arm in (a, b))
+    yield from unlike("model", *names, allowed=hashed)
 
 
 def _devices(a: Arm, b: Arm) -> Iterator[Difference]:
     """On a GPU the card's name decides, on a CPU the processor's, where the server names neither."""
-    if _identities(a, "device_name") and _identities(b, "device_name"):
+    if identities(a, "device_name") and identities(b, "device_name"):
         return
-    on_cpu = all(str(name).startswith("cpu") for arm in (a, b) for name in _identities(arm, "device"))
+    on_cpu = all(str(name).startswith("cpu") for arm in (a, b) for name in identities(arm, "device"))
     if on_cpu:
         processors = [{arm.capture.environment.cpu} - {None} for arm in (a, b)]
-        yield from _unlike("processor", *processors, allowed=False)
+        yield from unlike("processor", *processors, allowed=False)
         return
-    cards = [
-        {info.name for one in arm.runs for info in one.run.telemetry.devices}
-        or set(arm.capture.environment.gpus)
-        for arm in (a, b)
+    yield from unlike("GPU", cards(a), cards(b), allowed=False)
+
+
+def cards(arm: Arm) -> set[str]:
+    """The names of the cards one side was measured on, as far as known."""
+    telling = {info.name for one in arm.runs for info in one.run.telemetry.devices}
+    return telling or set(arm.capture.environment.gpus)
+
+
+def _protocols(a: Arm, b: Arm, pairs: _Pairs) -> Iterator[Difference]:
+    """Declared state and, for each cell and seed, how many tokens were put there; nothing to say where one arm is off."""
+    declared = [{one.run.protocol.declared for one in arm.runs} for arm in (a, b)]
+    if {"off"} in declared:
+        return
+    yield from unlike("cache protocol", *declared, allowed=False)
+    other = [
+        (x.run.protocol.primed_tokens, y.run.protocol.primed_tokens)
+        for x, y in pairs
+        if "off" not in {x.run.protocol.declared, y.run.protocol.declared}
+        and x.run.protocol.primed_tokens != y.run.protocol.primed_tokens
     ]
-    yield from _unlike("GPU", *cards, allowed=False)
-
-
-def _allowed(a: Arm, b: Arm) -> Iterator[Difference]:
-    yield from _unlike("mode", set(a.modes), set(b.modes))
-    if a.off_modes and b.off_modes:
-        yield from _unlike("off mode", set(a.off_modes), set(b.off_modes))
-    yield from _per_run("engine", a, b, lambda run: run.server.engine)
-    yield from _per_run("server version", a, b, lambda run: run.server.version)
-    yield from _arguments(a, b)
-    yield from _unlike(SHAPE, {_shape(a)}, {_shape(b)})
-    yield from _flat(
-        "scenario", a.capture.scenario, b.capture.scenario, skip={"name", "why", "expect", "modes", "seeds"}
-    )
-    yield from _flat("environment", a.capture.environment, b.capture.environment, skip={"argv"})
-
-
-def _arguments(a: Arm, b: Arm) -> Iterator[Difference]:
-    """Arguments by name; what only one server of an engine tells, as vLLM does in its developer's mode, is one entry."""
-    told = [{key for one in arm.runs for key in one.run.server.args} - _PER_PROCESS for arm in (a, b)]
-    alike = len({one.run.server.engine for arm in (a, b) for one in arm.runs}) == 1
-    untold = told[0] ^ told[1]
-    one_tells_more = alike and len(untold) >= _MANY
-    for key in sorted((told[0] & told[1]) if one_tells_more else (told[0] | told[1])):
-        yield from _per_run(f"server.{key}", a, b, _argument(key))
-    if one_tells_more:
-        counts = [len(side & untold) for side in told]
-        yield Difference("server settings that only one side tells", counts[0], counts[1], allowed=True)
-
-
-def _per_run(name: str, a: Arm, b: Arm, value: Callable[[Run], Any]) -> Iterator[Difference]:
-    yield from _unlike(
-        name, {_plain(value(one.run)) for one in a.runs}, {_plain(value(one.run)) for one in b.runs}
-    )
-
-
-def _argument(key: str) -> Callable[[Run], Any]:
-    return lambda run: run.server.args.get(key, "unset")
-
-
-def _identities(arm: Arm, name: str) -> set[Any]:
-    values = (one.run.server.identity.get(name) for one in arm.runs)
-    return {_plain(value) for value in values if value is not None}
+    if other:
+        where = f"{len(other)} of {len(pairs)} pairs"
+        yield Difference("primed tokens", *other[0], allowed=False, where=where)
 
 
 def _token_sources(arm: Arm) -> set[str]:
@@ -164,46 +187,8 @@ def _token_sources(arm: Arm) -> set[str]:
     }
 
 
-def _unlike(name: str, a: set[Any], b: set[Any], *, allowed: bool = True) -> Iterator[Difference]:
-    """A difference where both sides are known and unlike; one unknown side is listed, but forbids nothing."""
-    if a != b:
-        yield Difference(name, _shown(a), _shown(b), allowed=allowed or not a or not b)
-
-
-def _flat(prefix: str, a: Any, b: Any, skip: set[str]) -> Iterator[Difference]:
-    for field in fields(a):
-        if field.name in skip:
-            continue
-        x, y, name = getattr(a, field.name), getattr(b, field.name), f"{prefix}.{field.name}"
-        if is_dataclass(x) and is_dataclass(y):
-            yield from _flat(name, x, y, set())
-        elif isinstance(x, Mapping) and isinstance(y, Mapping):
-            for key in sorted(x.keys() | y.keys()):
-                yield from _unlike(f"{name}.{key}", {_plain(x.get(key))}, {_plain(y.get(key))})
-        else:
-            yield from _unlike(name, {_plain(x)}, {_plain(y)})
-
-
-def _shape(arm: Arm) -> str:
-    cells = arm.by_cell()
-    seeds = sorted({seed for runs in cells.values() for seed in runs})
-    return f"{len(arm.runs)} runs: {len(cells)} cells, seeds {seeds}"
-
-
-def _brief(value: Any) -> str:
+def _brief(value: object) -> str:
     """A value in a sentence; of a hash its beginning, of ``None`` a word."""
     if isinstance(value, str) and len(value) == _DIGEST_CHARS:
         return value[:12]
     return "unknown" if value is None else str(value)
-
-
-def _plain(value: Any) -> Any:
-    """A value as something hashable that JSON can hold."""
-    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
-
-
-def _shown(values: set[Any]) -> Any:
-    """One value as itself, several as text, none as ``None``."""
-    if len(values) <= 1:
-        return next(iter(values), None)
-    return ", ".join(sorted(str(value) for value in values))

@@ -56,7 +56,7 @@ def _placed(text: str, places: list[str]) -> list[str]:
     named = [place for place in places if place]
     if not named:
         return [text]
-    if set(named) <= {"A", "B"}:
+    if all(map(_is_side, named)):
         return [f"{place}: {text}" for place in named]
     more = (
         f" and {len(named) - 1:,} more runs"
@@ -69,7 +69,23 @@ def _placed(text: str, places: list[str]) -> list[str]:
 
 
 def _told_once(texts: list[str]) -> list[str]:
-    """What holds for both sides in the same words is said of both at once."""
-    both = [text for text in texts if text.startswith("A: ") and f"B: {text[3:]}" in texts]
-    repeated = {f"B: {text[3:]}" for text in both}
-    return [f"A and B: {text[3:]}" if text in both else text for text in texts if text not in repeated]
+    """What holds for several sides in the same words is said of all of them at once."""
+    sides: dict[str, list[str]] = {}
+    for text in texts:
+        side, colon, words = text.partition(": ")
+        told = colon and _is_side(side)
+        sides.setdefault(words if told else text, []).append(side if told else "")
+    return [f"{_all_of(letters)}{words}" for words, letters in sides.items()]
+
+
+def _all_of(letters: list[str]) -> str:
+    """``A, B and D: ``; "" for words without a side."""
+    named = sorted({letter for letter in letters if letter})
+    if not named:
+        return ""
+    return f"{', '.join(named[:-1])} and {named[-1]}: " if len(named) > 1 else f"{named[0]}: "
+
+
+def _is_side(place: str) -> bool:
+    """Whether a place is a whole side, by its letter."""
+    return len(place) == 1 and place.isalpha() and place.isupper()

@@ -1,30 +1,44 @@
 """The gate of a CI run: which rows make it fail.
 
-Only gated rows count. Holm's correction over all of them keeps the chance that noise fails a gate at
-5 % for the whole gate, however many cells it has: a ``better`` or ``worse`` that doesn't survive the
-correction is ``within-noise`` here.
+Only gated rows count, all judged together, so that noise fails a gate in 5 % of the runs and not in 5 % for each of
+its rows (``family``).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import replace
-from typing import get_args
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, get_args
 
+from radixbench.capture.model import Capture
 from radixbench.compare.change import Change, Comparison, VerdictName
-from radixbench.compare.verdict import HEADLINE
+from radixbench.compare.family import Judged, is_withdrawn, judge_together, misses_much, outcome
+from radixbench.compare.verdict import HEADLINE, JUDGED
 from radixbench.errors import UsageError
-from radixbench.findings.cell import cell_key
+from radixbench.findings.words import percent
 from radixbench.metrics.registry import metric
-from radixbench.stats.holm import holm
-from radixbench.stats.interval import log_ratios
-from radixbench.stats.power import ALPHA, p_value
-from radixbench.stats.sample import Absent
+from radixbench.stats.power import ALPHA
 
-_JUDGED = frozenset({"better", "worse", "within-noise"})
-_BLIND = 0.25
-"""The smallest loss to be seen from which on a row within noise shows nothing at all."""
+_OVERLOOKED = frozenset({"worse", "undecided"})
+"""Who asks for these wants to know what rows within noise could have missed."""
+
+
+def gated(comparison: Comparison, metrics: Collection[str] = HEADLINE) -> tuple[Change, ...]:
+    """The gated rows with the verdicts that hold among all of them, in the document's order."""
+    return tuple(one.change for one in judged(comparison, metrics))
+
+
+def check_gate(metrics: Iterable[str], captures: Sequence[Capture] = ()) -> tuple[str, ...]:
+    """The metrics, each once; refuses those that nobody knows, that have no verdict, or that ``captures`` lack targets for."""
+    names = tuple(dict.fromkeys(metrics))
+    for name in names:
+        if metric(name).better is None:
+            raise UsageError(f"{name} is no quality and has no verdict", remedy="gate on another metric")
+        if metric(name).on_request and captures and not any(one.scenario.goodput for one in captures):
+            raise UsageError(
+                f"--gate {name}: neither capture has targets", remedy="give them: --goodput ttft:500"
+            )
+    return names
 
 
 def gate(
@@ -35,71 +49,92 @@ def gate(
     unknown = sorted(wanted - set(get_args(VerdictName)))
     if unknown:
         raise UsageError(
-            f"no verdict is called {', '.join(unknown)}",
+            f"--fail-on: no verdict is called {', '.join(unknown)}",
             remedy=f"choose from {', '.join(get_args(VerdictName))}",
         )
-    for name in metrics:
-        if metric(name).better is None:
-            raise UsageError(f"{name} is no quality and has no verdict", remedy="gate on another metric")
-    gated = [change for change in comparison.changes if change.metric in metrics]
-    return tuple(change for change in corrected(gated) if change.verdict in wanted)
+    return tuple(row for row in gated(comparison, check_gate(metrics)) if row.verdict in wanted)
 
 
 def withdrawn(
     comparison: Comparison, fail_on: Iterable[str], metrics: tuple[str, ...] = HEADLINE
 ) -> tuple[Change, ...]:
     """Gated rows that have one of these verdicts by themselves but not in the gate, where all are judged together."""
-    failing = {(cell_key(row.cell), row.metric) for row in gate(comparison, fail_on, metrics)}
+    wanted = set(fail_on)
     return tuple(
-        row
-        for row in comparison.changes
-        if row.metric in metrics
-        and row.verdict in set(fail_on)
-        and (cell_key(row.cell), row.metric) not in failing
+        one.own
+        for one in judged(comparison, metrics)
+        if is_withdrawn(one.change) and one.own.verdict in wanted
     )
 
 
 def conclusion(comparison: Comparison, fail_on: Iterable[str], metrics: tuple[str, ...] = HEADLINE) -> str:
     """How the gate ended, in a line: ``passed`` only where every gated row could be judged.
 
-    Rows within noise add which loss would have stayed unseen; where that is a large one they judge nothing either.
+    Rows within noise add which change would have stayed unseen; where that is a large one they judge nothing either.
     """
+    return ended(gated(comparison, metrics), fail_on, metrics)
+
+
+def ended(rows: Sequence[Change], fail_on: Iterable[str], metrics: Sequence[str]) -> str:
+    """``conclusion`` of gated rows that are judged already."""
     wanted, on = set(fail_on), f"on {', '.join(metrics)}"
-    rows = corrected(row for row in comparison.changes if row.metric in metrics)
-    if any(row.verdict in wanted for row in rows):
-        return f"failed {on}"
-    unjudged = Counter(row.verdict or "without a verdict" for row in rows if row.verdict not in _JUDGED)
+    failed = {row.metric for row in rows if row.verdict in wanted}
+    if failed:
+        return f"failed on {', '.join(name for name in metrics if name in failed)}"
+    unjudged = Counter(row.verdict or "without a verdict" for row in rows if row.verdict not in JUDGED)
     counts = ", ".join(f"{n} of {len(rows)} gated rows {what}" for what, n in unjudged.items())
-    seen = [row.detectable for row in rows if row.detectable is not None] if "worse" in wanted else []
-    is_judged = bool(rows) and not counts and max(seen, default=0.0) < _BLIND
+    seen = [row.detectable for row in rows if row.detectable is not None] if wanted & _OVERLOOKED else []
+    is_judged = bool(rows) and not counts and not (seen and any(map(misses_much, rows)))
     told = [f"passed {on}" if is_judged else f"nothing {' or '.join(sorted(wanted))} was shown {on}", counts]
     if seen:
-        told.append(f"a loss below {1 + max(seen):.3g}× would not have been seen")
+        what = "a loss" if "worse" in wanted else "a change"
+        told.append(f"{what} of less than {_loss(max(seen))} may have been missed")
     return "; ".join(part for part in told if part)
 
 
-def corrected(changes: Iterable[Change]) -> tuple[Change, ...]:
-    """The rows with every ``better`` and ``worse`` withdrawn that Holm's correction over them doesn't uphold."""
-    rows = tuple(changes)
-    tested = [(i, p) for i, p in enumerate(_p_of(row) for row in rows) if p is not None]
-    upheld = {
-        i for (i, _), adjusted in zip(tested, holm([p for _, p in tested]), strict=True) if adjusted <= ALPHA
+def _loss(effect: float) -> str:
+    """A relative effect; from 100 % on the factor that it comes to."""
+    return percent(effect) if effect < 1.0 else f"{1.0 + effect:.3g}×"
+
+
+def gate_document(
+    comparison: Comparison, metrics: tuple[str, ...] = HEADLINE, fail_on: Collection[str] | None = None
+) -> dict[str, Any]:
+    """The gated rows as scripts read them: own and corrected verdict, p, Holm's p, and the effect each could show.
+
+    ``verdict`` is what all come to: a row's verdict, or ``mixed``. ``failed`` and ``conclusion`` are ``null`` where
+    nobody asked for a gate.
+    """
+    found = judged(comparison, metrics)
+    rows = [one.change for one in found]
+    return {
+        "metrics": list(metrics),
+        "correction": "holm",
+        "level": round(ALPHA, 6),
+        "verdict": outcome(rows),
+        "rows": [judged_row(one) for one in found],
+        "fail_on": sorted(fail_on) if fail_on is not None else None,
+        "failed": any(row.verdict in fail_on for row in rows) if fail_on is not None else None,
+        "conclusion": None if fail_on is None else conclusion(comparison, fail_on, metrics),
     }
-    return tuple(row if i in upheld else _withdrawn(row) for i, row in enumerate(rows))
 
 
-def _p_of(change: Change) -> float | None:
-    """The p of a row's paired log-ratios; ``None`` for a row that has no verdict of its own."""
-    if change.verdict not in _JUDGED:
-        return None
-    logs = log_ratios([(a, b) for _, a, b in change.pairs])
-    p = logs if isinstance(logs, Absent) else p_value(logs)
-    return None if isinstance(p, Absent) else p
+def judged_row(one: Judged) -> dict[str, Any]:
+    """A gated row as scripts read it."""
+    return {
+        "cell": dict(one.change.cell),
+        "metric": one.change.metric,
+        "verdict": one.change.verdict,
+        "by_itself": one.own.verdict,
+        "p": one.p,
+        "p_holm": one.p_holm,
+        "detectable": None if one.change.power is None else one.change.power.detectable,
+        "reason": one.change.reason,
+    }
 
 
-def _withdrawn(change: Change) -> Change:
-    if change.verdict not in {"better", "worse"}:
-        return change
-    return replace(
-        change, verdict="within-noise", reason="doesn't hold when all gated rows are judged together"
-    )
+def judged(comparison: Comparison, metrics: Collection[str] = HEADLINE) -> tuple[Judged, ...]:
+    """The gated rows, judged together with those of comparisons beside this one, which are left out again."""
+    own = [row for row in comparison.changes if row.metric in metrics]
+    beside = [row for row in comparison.beside if row.metric in metrics]
+    return judge_together(own, comparison.threshold, beside=beside)

@@ -6,20 +6,22 @@ that the factor is exactly the ratio of the two; its interval comes from the pai
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from radixbench.compare.arm import ArmRun
 from radixbench.compare.bound import Paces
 from radixbench.compare.change import Change, Factor, Side, Spread
 from radixbench.compare.pairing import CellPairs
-from radixbench.compare.verdict import Verdict, conclude
+from radixbench.compare.power import power
+from radixbench.compare.side import over_runs
+from radixbench.compare.verdict import JUDGED, MIN_PAIRS, Verdict, conclude
 from radixbench.findings.alone import disturbed
 from radixbench.metrics.definition import Metric
-from radixbench.stats.interval import LEVEL, log_ratios, mean_interval, paired_difference, paired_ratio
-from radixbench.stats.power import detectable_effect
-from radixbench.stats.sample import Absent, Sample
+from radixbench.stats.interval import LEVEL, paired_difference, paired_ratio
+from radixbench.stats.sample import Absent
 
+ONE_RUN = "both sides are the same runs, which say nothing of each other"
 NO_QUALITY = "explains the other figures, is no quality of its own"
 
 
@@ -27,12 +29,15 @@ NO_QUALITY = "explains the other figures, is no quality of its own"
 class Terms:
     """What holds for all rows: why no verdict is allowed, if so, and the smallest effect that counts.
 
-    ``like_modes``: both arms have the same cache mode.
+    ``like_modes``: both arms have the same cache mode. ``drawn`` is the level of Student's t that intervals are drawn at. ``unlike_metrics`` says of metrics that mean something else on
+    either side why no verdict is allowed on them alone.
     """
 
     forbidden: str | None
     threshold: float
     like_modes: bool
+    drawn: float = LEVEL
+    unlike_metrics: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +51,21 @@ class _Figures:
 def change(cell: CellPairs, metric: Metric, paces: Paces, terms: Terms) -> Change:
     """The row of one metric in one cell, without its caveats."""
     figures = _figures(cell, metric)
-    a = _side(cell.a_runs, {seed for seed, _, _ in figures.pairs}, metric)
-    b = _side(cell.b_runs, {seed for seed, _, _ in figures.pairs}, metric)
-    factor = None if metric.better is None else _factor(figures, a, b, metric)
+    paired = {seed for seed, _, _ in figures.pairs}
+    a, b = (_side(runs, paired, metric, terms.drawn) for runs in (cell.a_runs, cell.b_runs))
+    factor = None if metric.better is None else _factor(figures, a, b, metric, terms.drawn)
     verdict = None
     if metric.better is not None and (terms.like_modes or not metric.like_modes_only):
         verdict = conclude(
             factor,
-            forbidden=terms.forbidden,
+            forbidden=terms.forbidden or terms.unlike_metrics.get(metric.name),
             obstacle=_obstacle(cell, figures, a, b),
             n_pairs=len(figures.pairs),
             threshold=terms.threshold,
         )
+    alpha = 1.0 - terms.drawn
+    judged = _has_power(verdict, figures)
+    shown = power(figures.pairs, threshold=terms.threshold, alpha=alpha) if judged else None
     return Change(
         cell=dict(cell.key),
         metric=metric.name,
@@ -66,56 +74,53 @@ def change(cell: CellPairs, metric: Metric, paces: Paces, terms: Terms) -> Chang
         a=a,
         b=b,
         factor=factor,
-        difference=_difference(figures) if metric.better is None else None,
+        difference=_difference(figures, terms.drawn) if metric.better is None else None,
         verdict=None if verdict is None else verdict.name,
-        detectable=_detectable(figures, verdict, terms.threshold),
+        detectable=shown.detectable
+        if shown is not None and verdict is not None and verdict.name == "within-noise"
+        else None,
         bound=None if factor is None or factor.value == 1.0 else paces.bound,
         reason=_reason(metric, verdict, figures),
         caveats=(),
         pairs=figures.pairs,
+        power=shown,
+        alpha=alpha,
+        threshold=terms.threshold,
     )
 
 
 def _figures(cell: CellPairs, metric: Metric) -> _Figures:
     pairs: list[tuple[int, float, float]] = []
-    absent: dict[str, list[str]] = {}
+    absent: dict[str, list[tuple[str, int]]] = {}
     for pair in cell.pairs:
         a, b = (one.summary.figures[metric.name] for one in pair.runs)
         if a.value is not None and b.value is not None:
             pairs.append((pair.seed, a.value, b.value))
-        for side, figure in (("A", a), ("B", b)):
+        for side, figure in zip(cell.sides, (a, b), strict=True):
             if figure.value is None:
-                absent.setdefault(f"{figure.reason}", []).append(f"{side} seed {pair.seed}")
-    reasons = tuple(f"{reason} ({', '.join(where)})" for reason, where in absent.items())
-    return _Figures(tuple(pairs), reasons)
+                absent.setdefault(f"{figure.reason}", []).append((side, pair.seed))
+    return _Figures(tuple(pairs), tuple(_lacking(cell, reason, where) for reason, where in absent.items()))
 
 
-def _side(runs: Sequence[ArmRun], paired: set[int], metric: Metric) -> Side:
+def _lacking(cell: CellPairs, reason: str, where: Sequence[tuple[str, int]]) -> str:
+    """The reason and who lacks the figure for it: a side by its letter alone where all its seeds do."""
+    told: dict[str, None] = {}
+    for side, seed in where:
+        seeds = sum(name == side for name, _ in where)
+        told[side if seeds == len(cell.pairs) > 1 else f"{side} seed {seed}"] = None
+    return f"{reason} ({', '.join(told)})"
+
+
+def _side(runs: Sequence[ArmRun], paired: set[int], metric: Metric, drawn: float) -> Side:
     """The mean over the paired runs; where none is paired, over what the side has."""
     figures = [one.summary.figures[metric.name] for one in runs if not paired or one.run.seed in paired]
-    values = tuple(figure.value for figure in figures if figure.value is not None)
-    n_values = sum(figure.n_values for figure in figures)
-    if not values:
-        reasons = dict.fromkeys(figure.reason for figure in figures if figure.reason is not None)
-        return Side(None, None, None, 0, n_values, "; ".join(reasons) or "no run of this cell")
-    estimate = mean_interval(Sample(values), kind=metric.aggregate)
-    if isinstance(estimate, Absent):
-        return Side(None, None, None, len(values), n_values, estimate.reason)
-    low, high = (_possible(end, metric) for end in (estimate.low, estimate.high))
-    return Side(estimate.value, low, high, estimate.n, n_values)
+    return over_runs(figures, metric, drawn=drawn)
 
 
-def _possible(end: float | None, metric: Metric) -> float | None:
-    """An interval's end within what the figure can be: no rate below 0 or above 1, no count below 0."""
-    if end is None or metric.aggregate == "geometric":
-        return end
-    return min(max(end, 0.0), 1.0) if metric.unit == "ratio" else max(end, 0.0)
-
-
-def _factor(figures: _Figures, a: Side, b: Side, metric: Metric) -> Factor | None:
+def _factor(figures: _Figures, a: Side, b: Side, metric: Metric, drawn: float) -> Factor | None:
     """How many times better A is: A over B where higher is better, B over A where lower is."""
     pairs = _oriented(figures, metric)
-    estimate = paired_ratio(pairs)
+    estimate = paired_ratio(pairs, level=drawn)
     if isinstance(estimate, Absent) or not a.value or not b.value:
         return None
     value = a.value / b.value if metric.better == "higher" else b.value / a.value
@@ -131,18 +136,16 @@ def _oriented(figures: _Figures, metric: Metric) -> tuple[tuple[float, float], .
     return tuple((b, a) for _, a, b in figures.pairs)
 
 
-def _difference(figures: _Figures) -> Spread | None:
-    estimate = paired_difference([(a, b) for _, a, b in figures.pairs])
+def _difference(figures: _Figures, drawn: float) -> Spread | None:
+    estimate = paired_difference([(a, b) for _, a, b in figures.pairs], level=drawn)
     return None if isinstance(estimate, Absent) else Spread(estimate.value, estimate.low, estimate.high)
 
 
-def _detectable(figures: _Figures, verdict: Verdict | None, threshold: float) -> float | None:
-    """The smallest effect that these pairs' spread lets show and that the threshold lets count."""
-    if verdict is None or verdict.name != "within-noise":
-        return None
-    logs = log_ratios([(a, b) for _, a, b in figures.pairs])
-    effect = logs if isinstance(logs, Absent) else detectable_effect(logs)
-    return None if isinstance(effect, Absent) else max(effect, threshold)
+def _has_power(verdict: Verdict | None, figures: _Figures) -> bool:
+    """Rows that were judged, and those that only lack pairs: how many more it takes is worth telling."""
+    if verdict is None:
+        return False
+    return verdict.name in JUDGED or (verdict.name == "undecided" and len(figures.pairs) < MIN_PAIRS)
 
 
 def _reason(metric: Metric, verdict: Verdict | None, figures: _Figures) -> str | None:
@@ -155,15 +158,30 @@ def _reason(metric: Metric, verdict: Verdict | None, figures: _Figures) -> str |
 
 def _obstacle(cell: CellPairs, figures: _Figures, a: Side, b: Side) -> str | None:
     """What keeps the row from a verdict before any number is looked at."""
-    for name, runs in (("A", cell.a_runs), ("B", cell.b_runs)):
+    for name, runs in zip(cell.sides, (cell.a_runs, cell.b_runs), strict=True):
         if not runs:
             return f"{name} has no run of this cell"
     if not cell.all_pairs:
         return "no seed in common"
     if not cell.pairs:
         return _all_set_aside(cell)
-    missing = [*figures.absent, *(f"{n}: {s.reason}" for n, s in (("A", a), ("B", b)) if s.value is None)]
-    return "; ".join(missing) or "; ".join(_incomplete(cell)) or None
+    if any(pair.is_one_run for pair in cell.pairs):
+        return ONE_RUN
+    named = zip(cell.sides, (a, b), strict=True)
+    # A side without any figure has its reason among the absent ones already.
+    missing = [*figures.absent, *(f"{n}: {s.reason}" for n, s in named if s.value is None and s.n_runs)]
+    return "; ".join(missing) or "; ".join(_incomplete(cell)) or _zero(cell, figures)
+
+
+def _zero(cell: CellPairs, figures: _Figures) -> str | None:
+    """A figure that was measured and is 0 leaves no ratio."""
+    zero = [
+        f"{name} seed {seed}"
+        for side, name in enumerate(cell.sides)
+        for seed, *values in figures.pairs
+        if values[side] == 0.0
+    ]
+    return f"it is 0, which leaves no factor ({', '.join(zero)})" if zero else None
 
 
 def _all_set_aside(cell: CellPairs) -> str:
@@ -176,7 +194,7 @@ def _all_set_aside(cell: CellPairs) -> str:
 
 def _incomplete(cell: CellPairs) -> Iterator[str]:
     for pair in cell.pairs:
-        for name, one in zip("AB", pair.runs, strict=True):
+        for name, one in zip(cell.sides, pair.runs, strict=True):
             if not one.complete:
                 yield (
                     f"{name}, seed {pair.seed}: {one.summary.answered} of {one.run.requested} requests"

@@ -12,11 +12,12 @@ from radixbench.findings.run import run_findings
 
 def side_findings(arm: Arm) -> Iterator[Finding]:
     """All findings of one side."""
-    for finding in capture_findings(arm.capture, [one.summary for one in arm.runs]):
+    summaries, answers = [one.summary for one in arm.runs], [one.answers for one in arm.runs]
+    for finding in capture_findings(arm.capture, summaries, answers=answers):
         yield finding.on_side(arm.side)
     history = arm.capture.scenario.workload.history
     for one in arm.runs:
-        for finding in run_findings(one.run, one.summary, history):
+        for finding in run_findings(one.run, one.summary, history, answers=one.answers):
             yield finding.on_side(arm.side)
 
 

@@ -15,6 +15,8 @@ from radixbench.compare.change import Factor, VerdictName
 
 MIN_PAIRS = 3
 THRESHOLD = 0.03
+JUDGED = frozenset({"better", "worse", "within-noise"})
+"""Verdicts that rest on an interval; the others say that there is nothing to rest on."""
 HEADLINE = ("ttft_p50", "output_throughput")
 
 

@@ -47,8 +47,9 @@ def test_the_slower_side_throttled_is_an_upper_bound() -> None:
     assert ttft(comparison).bound == "upper"
     assert "throttled" in ttft(comparison).caveats
     (caveat,) = [c for c in comparison.caveats if c.code == "throttled"]
-    assert "B in up to 100% of a run's samples (SW thermal slowdown 100%)" in caveat.text
-    assert "upper bounds" in caveat.text
+    assert "the off side was throttled in 100 % of samples" in caveat.text
+    assert "(most in a run: SW thermal slowdown 100 % of samples)" in caveat.text
+    assert "the factor is an upper bound" in caveat.text
 
 
 def test_the_faster_side_throttled_is_a_lower_bound() -> None:
@@ -85,13 +86,16 @@ def test_one_throttled_the_other_slower_bounds_nothing() -> None:
 
 
 def test_idle_is_no_throttling_and_two_percent_no_gap() -> None:
-    """The idle bit and a clock 1.5 % lower pass."""
-    assert codes(sweep({"reasons": 1, "clock": 1930}, {"clock": 1960})) == set()
+    """A card that only idles bounds nothing, since it isn't the one that served; a clock 1.5 % lower passes."""
+    assert codes(sweep({"reasons": 1, "clock": 345}, {"clock": 1960})) == {"clock-unknown"}
+    comparison = sweep({"clock": 1930}, {"clock": 1960})
+    assert codes(comparison) == set()
+    assert ttft(comparison).bound is None
 
 
 def test_clock_floor() -> None:
     """Below half of the maximum, or below the floor that was asked for."""
-    low = {"clock": 900}
+    low = {"clock": 900, "reasons": 2}
     assert codes(sweep(low, low)) == {"clock-floor"}
     assert codes(sweep(low, low, clock_floor_mhz=800.0)) == set()
     assert codes(sweep({}, {}, clock_floor_mhz=1950.0)) == {"clock-floor"}

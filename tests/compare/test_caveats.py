@@ -47,7 +47,7 @@ def test_a_second_cold_run_that_hits_everything() -> None:
     assert found is not None
     assert found.severity == "serious"
     assert (
-        "measured hit rate 99%, above the theoretical maximum 78%: 568 cached tokens where at most 448 are possible, in a"
+        "measured hit rate 99 %, above the theoretical maximum 78 %: 568 cached tokens where at most 448 are possible, in a"
         " run declared cold; the run is set aside"
     ) in found.text
     assert caveat(comparison, "above-maximum") is None
@@ -103,8 +103,8 @@ def test_a_control_that_differs() -> None:
     comparison = compare(*make_sweep(shared=(0, 64)))
     found = caveat(comparison, "control-failed")
     assert found is not None
-    assert "shared_tokens 0: nothing to reuse, yet ttft_p50 differs" in found.text
-    assert "shared_tokens 64" not in found.text
+    assert "0 shared tokens: nothing to reuse, yet TTFT, median differs" in found.text
+    assert "64 shared tokens" not in found.text
     touched = {
         (c.cell["shared_tokens"], c.metric) for c in comparison.changes if "control-failed" in c.caveats
     }
@@ -165,6 +165,20 @@ def test_neighbouring_numbers_at_other_times_arent_interleaved() -> None:
     assert caveat(compare(on, moved), "not-interleaved") is not None
 
 
+def test_an_arm_of_an_earlier_sweep_is_never_a_neighbour() -> None:
+    """Two sweeps count alike: half of the pairs are neighbours by number and in order of time, with a day between them."""
+    on, off = make_sweep(shared=(0, 64))
+    earlier = replace(
+        off,
+        runs=tuple(
+            replace(r, clock_anchor=ClockAnchor(0, r.clock_anchor.wall_ns - 86_400 * 10**9)) for r in off.runs
+        ),
+    )
+    found = caveat(compare(on, earlier), "not-interleaved")
+    assert found is not None
+    assert found.text.startswith("6 of 6 pairs weren't run back to back")
+
+
 def test_one_arm_always_first_isnt_alternating() -> None:
     """Back to back, but off always on the warmer card."""
     on, off = make_sweep()
@@ -212,7 +226,9 @@ def test_many_places_are_summed_up() -> None:
     on, off = make_sweep(seeds=20, on_options={"probe": 5})
     found = caveat(compare(on, off), "cold-not-cold")
     assert found is not None
-    assert found.text.startswith("A, shared_tokens 64, seed 0, on and 19 more runs: a probe after the flush")
+    assert found.text.startswith(
+        "A, 64 shared tokens, seed 0, cache on and 19 more runs: a probe after the flush"
+    )
     runs = [replace(r, protocol=replace(r.protocol, probe_cached_tokens=1 + r.seed)) for r in on.runs]
     found = caveat(compare(replace(on, runs=tuple(runs)), off), "cold-not-cold")
     assert found is not None

@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 from radixbench.capture.model import Capture
 from radixbench.compare.change import Change, Comparison
 from radixbench.compare.comparison import compare
+from radixbench.compare.document import to_document
+from radixbench.compare.gate import gate_document
 from radixbench.metrics.registry import METRICS
+from radixbench.scenario.model import GoodputSpec
+from radixbench.stats.sequential import STOPPED_LEVEL
+from radixbench.stats.student import critical
 from tests.builders import arm_run, failed_request, make_capture, make_request, make_run, make_sweep
 
 NOISE = (1.0, 1.02, 0.985, 1.01, 0.99)
@@ -46,10 +51,10 @@ def test_a_clear_win() -> None:
 
 
 def test_every_metric_of_every_cell_has_a_row() -> None:
-    """Cells in the order they ran, metrics in the registry's."""
+    """Cells in the order they ran, metrics in the registry's; goodput has none where no target was given."""
     comparison = compare(*make_sweep(shared=(0, 64)))
     names = [(c.cell["shared_tokens"], c.metric) for c in comparison.changes]
-    assert names == [(shared, metric) for shared in (0, 64) for metric in METRICS]
+    assert names == [(shared, metric) for shared in (0, 64) for metric in METRICS if "goodput" not in metric]
 
 
 def test_noise_is_within_noise_and_says_what_would_have_shown() -> None:
@@ -64,7 +69,7 @@ def test_a_sure_but_tiny_effect_is_within_noise() -> None:
     """1 % every time is significant and below the threshold; the threshold is an argument."""
     arms = make_sweep(on=noisy(1.0), off=noisy(1.01))
     assert row(compare(*arms)).verdict == "within-noise"
-    assert row(compare(*arms)).detectable == 0.03
+    assert row(compare(*arms)).detectable == pytest.approx(0.03)
     assert row(compare(*arms, threshold=0.005)).verdict == "better"
 
 
@@ -89,10 +94,15 @@ def test_few_seeds_are_undecided(seeds: int) -> None:
     assert "too-few-runs" in found.caveats
 
 
-def test_a_capture_against_itself() -> None:
+def later(capture: Capture) -> Capture:
+    """The same figures as runs of their own, which came later."""
+    return replace(capture, runs=tuple(replace(run, order=run.order + 100) for run in capture.runs))
+
+
+def test_the_same_figures_again() -> None:
     """Identical data is never better or worse, without any spread as with much."""
     for capture in make_sweep(on=noisy(0.1), off=0.3, seeds=5):
-        comparison = compare(capture, capture)
+        comparison = compare(capture, later(capture))
         assert comparison.eligible
         for change in comparison.changes:
             assert change.verdict in {None, "within-noise"}, change
@@ -195,12 +205,12 @@ def test_captures_without_runs() -> None:
     comparison = compare(make_capture([], planned_runs=3), make_capture([], planned_runs=3))
     assert not comparison.eligible
     assert {c.verdict for c in comparison.changes} == {"incomparable", None}
-    assert len(comparison.changes) == len(METRICS)
+    assert len(comparison.changes) == sum(not metric.on_request for metric in METRICS.values())
     assert comparison.a.mode == "none"
 
 
 def test_a_zero_latency_makes_no_factor() -> None:
-    """A time of 0 has no ratio, and the row says so."""
+    """A measured 0 is shown as 0, with its interval; there is no ratio, and the row says where it is 0."""
     on, off = (
         make_capture(
             [make_run([make_request(ttft_s=ttft)], seed=seed, mode=mode, order=2 * seed) for seed in range(3)]
@@ -209,7 +219,69 @@ def test_a_zero_latency_makes_no_factor() -> None:
     )
     found = row(compare(on, off), "ttft_p50", shared=0)
     assert (found.verdict, found.factor) == ("undecided", None)
-    assert found.reason == "A: a value of 0 or below has no ratio"
+    assert found.reason == "it is 0, which leaves no factor (A seed 0, A seed 1, A seed 2)"
+    assert (found.a.value, found.a.low, found.a.high, found.a.n_runs) == (0.0, 0.0, 0.0, 3)
+    assert found.b.value == pytest.approx(0.01)
+
+
+def test_a_figure_that_is_sometimes_zero_keeps_its_mean() -> None:
+    """Goodput of 0 in one of three runs: the arithmetic mean of all three, and neither a factor nor a verdict."""
+    arms = []
+    for mode, slow in (("on", 1), ("off", None)):
+        runs = [
+            make_run(
+                [make_request(ttft_s=1.0 if seed == slow else 0.1)], seed=seed, mode=mode, order=2 * seed
+            )
+            for seed in range(3)
+        ]
+        arms.append(make_capture(runs))
+    found = row(compare(*arms, goodput=GoodputSpec(ttft=500.0)), "goodput", shared=0)
+    per_run = [a for _, a, _ in found.pairs]
+    assert per_run[1] == 0.0
+    assert found.a.value == pytest.approx(sum(per_run) / 3)
+    assert found.a.low == 0.0, "no rate below 0"
+    assert (found.verdict, found.factor, found.power) == ("undecided", None, None)
+    assert found.reason == "it is 0, which leaves no factor (A seed 1)"
+    document = to_document(compare(*arms, goodput=GoodputSpec(ttft=500.0)))
+    (told,) = [one for one in document["rows"] if one["metric"] == "goodput"]
+    assert told["a"]["value"] == pytest.approx(sum(per_run) / 3)
+    assert told["factor"] is None
+
+
+def test_added_seeds_are_judged_at_a_stricter_level() -> None:
+    """A capture whose seeds were added until its intervals were narrow: Student's t at 97.5 %, told as what it comes to."""
+    noise = (0.02, -0.02, 0.01, -0.01, 0.0)
+    plain = make_sweep(seeds=5, on=lambda seed: 0.1 * (1 + noise[seed]), off=0.1)
+    grown = tuple(replace(capture, until=0.05) for capture in plain)
+    settled, stopped = (row(compare(*pair), "ttft_p50") for pair in (plain, grown))
+    assert settled.factor is not None
+    assert stopped.factor is not None
+    widths = [math.log(one.factor.high / one.factor.low) for one in (settled, stopped)]
+    assert widths[1] / widths[0] == pytest.approx(critical(STOPPED_LEVEL, 4) / critical(0.95, 4))
+    assert (settled.factor.level, stopped.factor.level) == (0.95, 0.95)
+    assert stopped.power is not None
+    assert settled.power is not None
+    assert stopped.power.detectable > settled.power.detectable
+    assert "seeds-added" in stopped.caveats
+    assert "seeds-added" not in settled.caveats
+    assert compare(*grown).a.until == 0.05
+    mixed = row(compare(grown[0], plain[1]), "ttft_p50")
+    assert mixed.factor == stopped.factor, "one side is enough"
+
+
+def test_a_verdict_between_the_two_levels_is_only_that_of_settled_seeds() -> None:
+    """The p of a row is told against 0.05: between 2.5 and 5 % it is better with settled seeds and noise with added ones."""
+    noise = (1.0, -1.0, 0.5, -0.5, 0.0)
+    plain = make_sweep(seeds=5, on=lambda seed: 0.1 / math.exp(0.05 + 0.0473 * noise[seed]), off=0.1)
+    grown = tuple(replace(capture, until=0.05) for capture in plain)
+    found = []
+    for pair in (plain, grown):
+        comparison = compare(*pair)
+        (judged,) = gate_document(comparison, ("ttft_p50",))["rows"]
+        found.append((judged["verdict"], judged["p"]))
+    assert found[1][1] == pytest.approx(found[0][1] * 2)
+    assert [one[0] for one in found] == ["better", "within-noise"]
+    assert found[0][1] == pytest.approx(0.04, abs=0.002)
 
 
 def test_tokens_of_one_read_have_no_gaps() -> None:
@@ -237,7 +309,7 @@ def test_misreadable_rates_carry_their_warning() -> None:
 def test_prefill_throughput_is_a_quality_between_like_arms() -> None:
     """Two builds that both cache are judged by how fast they compute."""
     on, _ = make_sweep()
-    found = row(compare(on, on), "prefill_throughput")
+    found = row(compare(on, later(on)), "prefill_throughput")
     assert found.verdict == "within-noise"
 
 
@@ -260,3 +332,29 @@ def test_sides_introduce_themselves() -> None:
     comparison = compare(*make_sweep(), a_path="on.json", b_path="off.json")
     assert (comparison.a.path, comparison.a.mode, comparison.a.model) == ("on.json", "on", "tiny")
     assert (comparison.b.runs, comparison.b.requests, comparison.b.completed) == (3, 24, 24)
+
+
+def test_a_capture_compared_with_itself_shows_nothing() -> None:
+    """Two copies of one file differ by nothing, which is no sign that two builds do."""
+    on, _ = make_sweep()
+    found = row(compare(on, on))
+    assert (found.verdict, found.reason) == (
+        "undecided",
+        "both sides are the same runs, which say nothing of each other",
+    )
+    assert row(compare(on, later(on))).verdict == "within-noise"
+
+
+def test_what_all_runs_lack_is_told_once() -> None:
+    """Servers that never tell: one reason, with the letters of the sides and not every seed of them."""
+    on, off = make_sweep()
+    mute = [
+        replace(
+            one,
+            runs=tuple(replace(run, requests=tuple(failed_request(i) for i in range(8))) for run in one.runs),
+        )
+        for one in (on, off)
+    ]
+    reason = "none of 8 requests counts: 8 failed or cancelled"
+    assert row(compare(*mute)).reason == f"{reason} (A, B)"
+    assert row(compare(on, mute[1])).reason == f"{reason} (B)"

@@ -11,7 +11,9 @@ import pytest
 from radixbench.capture.model import Capture, Run
 from radixbench.compare.change import Comparison
 from radixbench.compare.comparison import compare
-from radixbench.records import RequestRecord
+from radixbench.compare.targets import with_goodput
+from radixbench.records import Calibration, DeviceInfo, RequestRecord
+from radixbench.scenario.model import GoodputSpec
 from tests.builders import CARD, make_capture, make_sweep
 
 
@@ -69,7 +71,7 @@ def test_every_reason_is_named() -> None:
     comparison = compare(on, other)
     reason = comparison.changes[0].reason
     assert reason is not None
-    assert "prompts of 3 of 3 pairs, first in shared_tokens 64" in reason
+    assert "prompts of 3 of 3 pairs, first at 64 shared tokens" in reason
     assert "weights_sha256 (wwwwwwwwwwww against xxxxxxxxxxxx)" in reason
 
 
@@ -174,7 +176,7 @@ def test_no_cell_in_common() -> None:
     """Two sweeps of other lengths have nothing to pair."""
     comparison = compare(make_sweep(shared=(32,))[0], make_sweep(shared=(64,))[1])
     assert not comparison.eligible
-    assert "no cell and seed in common" in forbidding(comparison)[0]
+    assert forbidding(comparison)[0] == "cells and seeds in common"
 
 
 def test_repeated_runs_of_a_seed_are_refused() -> None:
@@ -223,3 +225,92 @@ def test_settings_that_one_server_alone_tells_are_one_entry() -> None:
     assert all(one.allowed for one in told)
     other = compare(served("sglang", some), served("vllm", many)).differences
     assert "server.setting_7" in {one.field for one in other}
+
+
+def test_another_card_of_the_same_name_is_listed_with_all_that_is_known_of_it() -> None:
+    """Uuid, enforced limit, clocks, driver, how many: each by its name; the telemetry and the protocol likewise."""
+
+    def measured(arm: Capture, *cards: DeviceInfo, **protocol: Any) -> Capture:
+        return altered(
+            with_identity(arm, device="cuda", device_name="H200"),
+            lambda run: replace(
+                run,
+                telemetry=replace(
+                    run.telemetry, devices=cards, probe="nvml" if len(cards) > 1 else "scripted"
+                ),
+                protocol=replace(run.protocol, **protocol),
+            ),
+        )
+
+    on, _ = make_sweep()
+    one = replace(CARD, uuid="GPU-1", power_limit_mw=700_000, driver="580.1")
+    other = replace(CARD, uuid="GPU-2", power_limit_mw=500_000, driver="580.2", max_sm_clock_mhz=1755)
+    comparison = compare(measured(on, one), measured(on, other, other, warmup_requests=9))
+    assert comparison.eligible
+    told = {d.field: (d.a, d.b) for d in comparison.differences}
+    assert told == {
+        "number of GPUs": (1, 2),
+        "GPU.uuid": ("GPU-1", "GPU-2"),
+        "GPU.power_limit_mw": (700_000, 500_000),
+        "GPU.max_sm_clock_mhz": (1980, 1755),
+        "GPU.driver": ("580.1", "580.2"),
+        "telemetry probe": ("scripted", "nvml"),
+        "warm-up requests": (2, 9),
+    }
+    (caveat,) = [c for c in comparison.caveats if c.code == "settings-differ"]
+    assert "GPU.power_limit_mw" in caveat.text
+
+
+def test_other_primed_tokens_forbid() -> None:
+    """The same declared state with another amount put there is another protocol; off has none."""
+
+    def primed(arm: Capture, tokens: int, declared: str = "primed") -> Capture:
+        return altered(
+            arm,
+            lambda run: replace(run, protocol=replace(run.protocol, declared=declared, primed_tokens=tokens)),
+        )
+
+    on, off = make_sweep()
+    comparison = compare(primed(on, 64), primed(on, 128))
+    (forbids,) = [one for one in comparison.differences if one.forbids]
+    assert (forbids.field, forbids.a, forbids.b, forbids.where) == ("primed tokens", 64, 128, "3 of 3 pairs")
+    assert compare(primed(on, 64), off).eligible
+
+
+def test_facts_that_a_server_states_are_listed() -> None:
+    """Another pool or context is told; what identifies the arm's mode isn't told twice."""
+    on, _ = make_sweep()
+    comparison = compare(
+        with_identity(on, max_total_num_tokens=65_536), with_identity(on, max_total_num_tokens=32_768)
+    )
+    assert [(d.field, d.a, d.b, d.allowed) for d in comparison.differences] == [
+        ("server states max_total_num_tokens", 65_536, 32_768, True)
+    ]
+
+
+def test_a_client_that_was_not_calibrated_is_listed_and_no_setting() -> None:
+    """It changes nothing that was measured: listed, without a caveat about settings."""
+    on, _ = make_sweep()
+    other = replace(on, calibration=Calibration(1, 1, 1.0, *[1] * 8, coalesced_share=0.0))
+    comparison = compare(other, on)
+    assert [(d.field, d.a, d.b) for d in comparison.differences] == [
+        ("client calibration", "done", "skipped")
+    ]
+    assert "settings-differ" not in {c.code for c in comparison.caveats}
+
+
+def test_goodput_of_unlike_targets_has_no_verdict() -> None:
+    """The row alone is incomparable; targets given afterwards make it one figure."""
+    on, off = make_sweep()
+    a, b = (with_goodput(arm, GoodputSpec(ttft=target)) for arm, target in ((on, 500.0), (off, 5000.0)))
+    comparison = compare(a, b)
+    rows = {row.metric: row for row in comparison.changes}
+    assert rows["ttft_p50"].verdict == "better"
+    assert rows["goodput"].verdict == "incomparable"
+    assert (
+        rows["goodput"].reason == "the sides have other targets (ttft:500 against ttft:5000): give --goodput"
+    )
+    assert "scenario.goodput.ttft" in {one.field for one in comparison.differences}
+    again = compare(a, b, goodput=GoodputSpec(ttft=5000.0))
+    assert {row.metric: row.verdict for row in again.changes}["goodput"] == "better"
+    assert "scenario.goodput.ttft" not in {one.field for one in again.differences}

@@ -7,8 +7,10 @@ from dataclasses import replace
 import pytest
 
 from radixbench.compare.comparison import compare
-from radixbench.compare.gate import conclusion, corrected, gate, withdrawn
+from radixbench.compare.family import corrected, is_blind
+from radixbench.compare.gate import check_gate, conclusion, gate, gated, withdrawn
 from radixbench.errors import UsageError
+from radixbench.scenario.model import GoodputSpec
 from tests.builders import make_capture, make_sweep
 
 NOISE = (1.0, 1.03, 0.98)
@@ -33,6 +35,15 @@ def test_undecided_and_incomparable_can_fail() -> None:
     assert len(gate(compare(*make_sweep(seeds=2)), {"worse", "undecided"})) == 2
     empty = compare(make_capture([]), make_capture([]))
     assert len(gate(empty, {"incomparable"})) == 2
+
+
+def test_a_gate_on_targets_that_nobody_set_is_refused() -> None:
+    """Without targets there is no goodput to judge, and a gate on it would pass whatever happened."""
+    bare = make_sweep()
+    with pytest.raises(UsageError, match="--gate goodput: neither capture has targets"):
+        check_gate(("ttft_p50", "goodput"), bare)
+    targets = replace(bare[0], scenario=replace(bare[0].scenario, goodput=GoodputSpec(ttft=500.0)))
+    assert check_gate(("goodput", "goodput", "ttft_p50"), (targets, bare[1])) == ("goodput", "ttft_p50")
 
 
 def test_a_verdict_that_holm_doesnt_uphold_is_within_noise() -> None:
@@ -91,10 +102,23 @@ def test_a_gate_says_passed_only_of_what_it_could_judge() -> None:
 
 
 def test_a_gate_says_what_it_could_not_have_seen() -> None:
-    """Within noise: the largest loss that these seeds' spread hides; of no interest where worse isn't asked."""
+    """Within noise: the largest loss that these seeds' spread hides; of no interest where neither loss nor doubt is asked for."""
     noisy = compare(*make_sweep(on=lambda s: (0.5, 1.0, 2.0)[s], off=1.0))
     said = conclusion(noisy, {"worse"}, ("ttft_p50",))
-    assert said == "nothing worse was shown on ttft_p50; a loss below 9.61× would not have been seen"
+    assert said == "nothing worse was shown on ttft_p50; a loss of less than 9.61× may have been missed"
     steady = compare(*make_sweep(on=lambda s: (1.0, 1.02, 0.98)[s], off=1.0))
-    assert conclusion(steady, {"worse"}, ("ttft_p50",)).startswith("passed on ttft_p50; a loss below 1.0")
+    assert conclusion(steady, {"worse"}, ("ttft_p50",)).startswith(
+        "passed on ttft_p50; a loss of less than 6.7 %"
+    )
+    said = conclusion(noisy, {"undecided"}, ("ttft_p50",))
+    assert said == "nothing undecided was shown on ttft_p50; a change of less than 9.61× may have been missed"
     assert conclusion(noisy, {"incomparable"}, ("ttft_p50",)) == "passed on ttft_p50"
+
+
+def test_a_threshold_of_ones_own_is_no_noise() -> None:
+    """Who lets 30 % pass isn't told that the runs were too noisy to see it."""
+    steady = compare(*make_sweep(on=lambda s: 1.2 * (1.0, 1.02, 0.98)[s], off=1.0), threshold=0.3)
+    assert [is_blind(row) for row in gated(steady)] == [False, False]
+    assert conclusion(steady, {"worse"}, ("ttft_p50",)).startswith("passed on ttft_p50")
+    noisy = compare(*make_sweep(on=lambda s: (0.5, 1.0, 2.0)[s], off=1.0), threshold=0.3)
+    assert is_blind(gated(noisy, ("ttft_p50",))[0])
