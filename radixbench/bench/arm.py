@@ -9,14 +9,16 @@ from radixbench.bench.ledger import Ledger
 from radixbench.bench.log_part import LogTail
 from radixbench.bench.target import Target
 from radixbench.client.http import ServerClient
+from radixbench.scenario.arms import ArmName
 from radixbench.scenario.model import EngineSpec, LoadSpec, Scenario
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One server; ``fresh`` until a run was measured on it, ``log`` ``None`` where its log isn't known.
+    """One server; ``log`` is ``None`` where its log isn't known.
 
-    ``engine`` are the settings it runs with, as far as they are ours to choose.
+    ``engine`` are the settings it runs with, as far as they are ours to choose. ``measured`` are the arms that had a run
+    on it: the first of each is warmed up at length, so that arms that share a server are prepared alike.
     """
 
     server: Target
@@ -24,7 +26,7 @@ class Arm:
     ledger: Ledger
     log: LogTail | None
     engine: EngineSpec
-    fresh: bool = True
+    measured: frozenset[ArmName] = frozenset()
 
 
 def connect(

@@ -15,6 +15,7 @@ from radixbench.bench.identity import ServerFacts, check_fits
 from radixbench.bench.outputs import OutputPaths
 from radixbench.bench.resume import (
     PairKey,
+    continued,
     pair_of,
     refuse_other_scenario,
     refuse_other_server,
@@ -27,22 +28,26 @@ from radixbench.bench.tracker import Tracker
 from radixbench.bench.traffic import Traffic, read_corpus
 from radixbench.capture.environment import collect
 from radixbench.capture.model import Capture, Environment
+from radixbench.client.address import Address
 from radixbench.errors import IncompleteError, ScenarioError, UsageError
-from radixbench.records import Calibration, Mode
+from radixbench.records import Calibration
+from radixbench.scenario.arms import ArmName, arms
 from radixbench.scenario.model import GridSpec, Scenario
 from radixbench.scenario.resolve import at_cell, cells, longest_request, resolve
+from radixbench.telemetry.place import probe_for
 from radixbench.telemetry.probes import Probe
 from radixbench.units import Tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """How a sweep shall begin; ``argv`` is kept as it was given."""
+    """How a sweep shall begin; ``argv`` is kept as it was given. One that ``grows`` is resumed with any number of seeds."""
 
     argv: tuple[str, ...]
     resume: bool
     calibrate: bool
     probe: Probe
+    grows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +61,13 @@ class Settled:
     traffic: Traffic
     plans: tuple[RunPlan, ...]
     done: frozenset[int]
-    before: Mapping[Mode, Capture]
+    before: Mapping[ArmName, Capture]
     environment: Environment
     calibration: Calibration | None
 
-    def planned(self, mode: Mode) -> int:
+    def planned(self, arm: ArmName) -> int:
         """How many runs an arm has in all."""
-        return sum(plan.mode == mode for plan in self.plans)
+        return sum(plan.arm == arm for plan in self.plans)
 
     def again(self) -> frozenset[PairKey]:
         """The pairs that are still to be measured, whatever ``before`` holds of them."""
@@ -73,20 +78,20 @@ def settle(scenario: Scenario, fleet: Fleet, tracker: Tracker, paths: OutputPath
     """Refuse what can be refused by now, start the first server, decide what depends on it, and calibrate."""
     _refuse_contradictions(scenario)
     saved_before = saved(paths.captures) if wish.resume else {}
-    refuse_other_scenario(saved_before, paths.captures, *_possible(scenario))
+    refuse_other_scenario(saved_before, paths.captures, *_possible(scenario), grows=wish.grows)
     corpus = read_corpus(scenario.workload)
-    facts = fleet.arm(scenario.modes[0], at_cell(scenario, cells(scenario)[0]).engine).facts
+    facts = fleet.arm(next(iter(arms(scenario))), at_cell(scenario, cells(scenario)[0]).engine).facts
     for note in facts.notes:
         tracker.note("note", note)
     resolved = resolve(scenario, on_cpu=facts.device == "cpu")
     longest = longest_request(resolved)
     if longest is not None:
         check_fits(facts, longest)
-    refuse_other_scenario(saved_before, paths.captures, resolved)
-    environment = _environment(wish)
+    refuse_other_scenario(saved_before, paths.captures, resolved, grows=wish.grows)
+    environment = _environment(wish, scenario.target.base_url)
     before = _before(saved_before, resolved, facts, environment, tracker) if wish.resume else {}
-    plans = schedule(resolved)
-    whole = whole_pairs(before, resolved.modes)
+    plans = continued(schedule(resolved), before) if wish.grows and before else schedule(resolved)
+    whole = whole_pairs(before, arms(resolved))
     done = frozenset(plan.order for plan in plans if pair_of(plan) in whole)
     calibration = _calibration(tracker) if wish.calibrate and len(done) < len(plans) else None
     tracker.plan(plans, done)
@@ -129,14 +134,14 @@ def _calibration(tracker: Tracker) -> Calibration | None:
 
 
 def _before(
-    found: Mapping[Mode, Capture],
+    found: Mapping[ArmName, Capture],
     scenario: Scenario,
     facts: ServerFacts,
     now: Environment,
     tracker: Tracker,
-) -> dict[Mode, Capture]:
+) -> dict[ArmName, Capture]:
     refuse_other_server(found, facts)
-    runs = len(whole_pairs(found, scenario.modes)) * len(scenario.modes)
+    runs = len(whole_pairs(found, arms(scenario))) * len(scenario.modes)
     tracker.note("note", f"resuming: {runs} runs are measured already")
     for capture in list(found.values())[:1]:
         for note in version_notes(capture.environment, now):
@@ -150,8 +155,10 @@ def _room(facts: ServerFacts) -> Tokens | None:
     return min(known) if known else None
 
 
-def _environment(wish: Wish) -> Environment:
-    devices = wish.probe.devices()
+def _environment(wish: Wish, base_url: str | None) -> Environment:
+    """That of the tool's machine; its cards only where the server runs there too."""
+    probe = wish.probe if base_url is None else probe_for(Address.of(base_url).host, wish.probe)
+    devices = probe.devices()
     return collect(
         wish.argv,
         gpus=tuple(device.name for device in devices),

@@ -20,11 +20,15 @@ class Deadline:
         """Everything is ready for the first run."""
         self._prepared_s = self._spent_s()
 
+    def left_s(self) -> Seconds | None:
+        """How long runs may still begin; ``None`` without a limit."""
+        return None if self._limit_s is None else self._limit_s - self._spent_s()
+
     def allows(self, expected_s: Seconds | None) -> bool:
         """Whether a run of that length still ends in time; one of unknown length may be tried while there is some."""
-        if self._limit_s is None:
+        left_s = self.left_s()
+        if left_s is None:
             return True
-        left_s = self._limit_s - self._spent_s()
         allowed = left_s > 0 if expected_s is None else expected_s <= left_s
         self._missed_s = None if allowed else expected_s
         return allowed

@@ -1,8 +1,9 @@
 """The servers of a sweep: which one an arm needs, started when it is needed, ended with the sweep.
 
 An arm without reuse has a server of its own when it comes about by a flag; by salt or flush both arms share one.
-Servers of ours both stay up when they fit, and are started anew when a cell needs other settings. A
-server that isn't ours is only looked at.
+So do the arms of a null test: two servers started alike where a flag would tell them apart. Servers of ours both stay
+up when they fit, and are started anew when a cell needs other settings. A server that isn't ours is only looked at,
+and is the same one for both arms of a null test.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from radixbench.model.cache_dir import cache_dir
 from radixbench.model.load_tokenizer import load_tokenizer
 from radixbench.model.tokenizer import Tokenizer
 from radixbench.records import Mode
+from radixbench.scenario.arms import ArmName, arms
 from radixbench.scenario.model import EngineSpec, Scenario
 from radixbench.telemetry.probes import Probe
 
@@ -46,15 +48,16 @@ class Orders:
     server_arguments: Sequence[str]
     probe: Probe
     should_stop: Callable[[], bool]
-    note: Callable[[Stage, str, Mode], None]
+    note: Callable[[Stage, str, ArmName], None]
 
 
 class Fleet:
-    """Running servers by the mode they are started in."""
+    """Running servers by the arm they are started for; one that both arms share stands under its mode."""
 
     def __init__(self, orders: Orders) -> None:
         self._orders = orders
-        self._arms: dict[Mode, Arm] = {}
+        self._arms: dict[ArmName, Arm] = {}
+        self._modes = arms(orders.scenario)
         self._keep_both: bool | None = None
         self._pools: dict[EngineSpec, int | None] = {}
         self.tokenizer = _tokenizer(orders.scenario)
@@ -62,12 +65,12 @@ class Fleet:
     def close(self) -> None:
         """End every server that was started."""
         with signals_held():
-            for mode in tuple(self._arms):
-                self._stop(mode)
+            for place in tuple(self._arms):
+                self._stop(place)
 
-    def arm(self, mode: Mode, engine: EngineSpec) -> Arm:
+    def arm(self, name: ArmName, engine: EngineSpec) -> Arm:
         """The server for an arm with these settings, ready. Raises when it doesn't come up."""
-        place = self._place(mode)
+        place = self._place(name)
         for other in tuple(self._arms):
             if self._arms[other].engine != engine or (other != place and self._keep_both is False):
                 self._stop(other)
@@ -75,14 +78,15 @@ class Fleet:
             self._arms[place] = self._start(place, engine)
         return self._arms[place]
 
-    def used(self, mode: Mode) -> None:
-        """A run was measured on this arm's server."""
-        place = self._place(mode)
-        self._arms[place] = replace(self._arms[place], fresh=False)
+    def used(self, name: ArmName) -> None:
+        """A run of this arm was measured on its server."""
+        place = self._place(name)
+        arm = self._arms[place]
+        self._arms[place] = replace(arm, measured=arm.measured | {name})
 
-    def serves(self, mode: Mode) -> bool:
+    def serves(self, name: ArmName) -> bool:
         """Whether this arm's server is up and can still answer."""
-        arm = self._arms.get(self._place(mode))
+        arm = self._arms.get(self._place(name))
         if arm is None or arm.server.has_ended():
             return False
 
@@ -104,10 +108,14 @@ class Fleet:
                 raise
             raise server.death_error() from error
 
-    def _place(self, mode: Mode) -> Mode:
-        return mode if self._orders.scenario.off_mode == "flag" else "on"
+    def _place(self, name: ArmName) -> ArmName:
+        """The arm whose server serves this one: its own where a flag makes the arms, else the one with its cache on."""
+        scenario = self._orders.scenario
+        if scenario.off_mode != "flag":
+            return "on"
+        return name if scenario.target.base_url is None else self._modes[name]
 
-    def _start(self, place: Mode, engine: EngineSpec) -> Arm:
+    def _start(self, place: ArmName, engine: EngineSpec) -> Arm:
         server = self._target(place, engine)
         server.start()
         try:
@@ -124,22 +132,23 @@ class Fleet:
             log.skip()
         return Arm(server, facts, self._ledger(server, facts), log, engine)
 
-    def _target(self, place: Mode, engine: EngineSpec) -> Target:
+    def _target(self, place: ArmName, engine: EngineSpec) -> Target:
         scenario = self._orders.scenario
+        mode: Mode = self._modes.get(place, "off" if place == "off" else "on")
         if scenario.target.base_url is not None:
-            return self._foreign(place, scenario.target.base_url)
+            return self._foreign(mode, scenario.target.base_url)
         self._orders.note("start-server", f"starting the server with the cache {place}", place)
         pool = engine.max_total_tokens or self._pools.get(engine)  # arms differ in the cache alone
         equal = replace(scenario, engine=replace(engine, max_total_tokens=pool))
         logs = self._orders.paths
         log = logs.server_log(place if place in logs.captures else next(iter(logs.captures)))
-        return BundledServer(equal, place, log, self._orders.server_arguments)
+        return BundledServer(equal, mode, log, self._orders.server_arguments)
 
-    def _foreign(self, place: Mode, base_url: str) -> ExternalServer:
+    def _foreign(self, mode: Mode, base_url: str) -> ExternalServer:
         target = self._orders.scenario.target
-        if place == "off" and target.off_base_url is not None:
+        if mode == "off" and target.off_base_url is not None:
             base_url = target.off_base_url
-        self._orders.note("note", f"measuring the server at {base_url}", place)
+        self._orders.note("note", f"measuring the server at {base_url}", mode)
         log = None if target.server_log is None or base_url != target.base_url else Path(target.server_log)
         return ExternalServer(base_url, target.engine, log)
 
@@ -168,8 +177,8 @@ class Fleet:
                 say(note)
         return facts
 
-    def _stop(self, mode: Mode) -> None:
-        self._arms.pop(mode).server.stop()
+    def _stop(self, place: ArmName) -> None:
+        self._arms.pop(place).server.stop()
 
 
 def _tokenizer(scenario: Scenario) -> Tokenizer | None:

@@ -118,7 +118,9 @@ def _laid(
             continue
         alike = (here.workload, replace(here.load, max_concurrency=None), here.engine.page_size)
         if alike not in known:
-            asked = traffic.asked(RunPlan(order=0, cell_index=index, cell=cell, seed=0, mode="on"), facts)
+            asked = traffic.asked(
+                RunPlan(order=0, cell_index=index, cell=cell, seed=0, mode="on", arm="on"), facts
+            )
             known[alike], corpus = _of(asked.workload, here), asked.corpus
         laid.append(known[alike])
     return tuple(laid), corpus

@@ -18,7 +18,7 @@ from radixbench.capture.output import (
 )
 from radixbench.clock import utc_stamp
 from radixbench.errors import OutputError
-from radixbench.records import Mode
+from radixbench.scenario.arms import ArmName, arms
 from radixbench.scenario.model import Scenario
 from radixbench.scenario.resolve import OUTPUT_LEN, at_cell, cells
 
@@ -27,7 +27,7 @@ from radixbench.scenario.resolve import OUTPUT_LEN, at_cell, cells
 class OutputPaths:
     """A capture and a server log per arm and, for a sweep, the report."""
 
-    captures: Mapping[Mode, Path]
+    captures: Mapping[ArmName, Path]
     report: Path | None
 
     @property
@@ -35,32 +35,33 @@ class OutputPaths:
         """Where the captures lie."""
         return next(iter(self.captures.values())).parent
 
-    def server_log(self, mode: Mode) -> Path:
+    def server_log(self, arm: ArmName) -> Path:
         """What the arm's server printed: evidence beside the capture."""
-        capture = self.captures[mode]
+        capture = self.captures[arm]
         return capture.with_name(f"{capture.name.partition('.json')[0]}.server.log")
 
 
 def choose_paths(scenario: Scenario, directory: Path | None, report: Path | None) -> OutputPaths:
     """A sweep's files: ``captures/<scenario>-<UTC>/`` and ``reports/<scenario>-<UTC>.html`` unless told otherwise."""
-    if set(scenario.modes) != {"on", "off"}:
+    names = arms(scenario)
+    if len(names) == 1:
         raise OutputError(
-            f"scenario {scenario.name} has modes {', '.join(scenario.modes)}, a sweep compares on with off",
+            f"scenario {scenario.name} has the mode {scenario.modes[0]} alone, and a sweep compares two arms",
             remedy="name both modes, or use `radixbench run` for one arm",
         )
     stamped = f"{scenario.name}-{utc_stamp()}"
     folder = directory or Path("captures") / stamped
     return OutputPaths(
-        captures={mode: folder / f"{mode}.json" for mode in scenario.modes},
+        captures={arm: folder / f"{arm}.json" for arm in names},
         report=report or Path("reports") / f"{stamped}.html",
     )
 
 
 def choose_capture(scenario: Scenario, capture: Path | None) -> OutputPaths:
     """The one capture of a scenario with one mode."""
-    (mode,) = scenario.modes
-    default = Path("captures") / f"{scenario.name}-{utc_stamp()}" / f"{mode}.json"
-    return OutputPaths(captures={mode: capture or default}, report=None)
+    (arm,) = arms(scenario)
+    default = Path("captures") / f"{scenario.name}-{utc_stamp()}" / f"{arm}.json"
+    return OutputPaths(captures={arm: capture or default}, report=None)
 
 
 @contextlib.contextmanager

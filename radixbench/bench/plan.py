@@ -7,15 +7,17 @@ the device's speed is unknown.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from radixbench.bench.duration import Pace, prepared_s, sweep_s
 from radixbench.bench.layout import Layout, lay_out
+from radixbench.bench.until import floor, most_seeds
 from radixbench.capture.model import CellValue
 from radixbench.clock import MonotonicClock
 from radixbench.model.device import pick_device, pick_threads
 from radixbench.model.outline import Outline, cpu_flops_per_s, kv_bytes, outline
+from radixbench.scenario.arms import ArmName, arms
 from radixbench.scenario.cells import at_cell, cells
 from radixbench.scenario.longest import longest_request
 from radixbench.scenario.model import Scenario
@@ -44,7 +46,7 @@ class CellPlan:
 
 @dataclass(frozen=True, slots=True)
 class SweepPlan:
-    """The whole sweep; ``seconds`` and the bytes of both servers together are rough, ``None`` unknown.
+    """The whole sweep; where up to ``most_seeds`` are added ``until`` intervals are that narrow, its least. ``seconds`` and the bytes of both servers together are rough, ``None`` unknown.
 
     ``question_len`` and ``output_len`` are ``None`` where each cell has its own or a file says. ``notes`` say
     what is unknown and why, and what would keep the sweep from running here.
@@ -55,6 +57,9 @@ class SweepPlan:
     device: str
     seeds: int
     runs: int
+    until: float | None
+    most_seeds: int | None
+    arms: tuple[ArmName, ...]
     workload: str
     cache_state: str
     off_mode: str
@@ -72,13 +77,15 @@ class SweepPlan:
         return {"schema": "radixbench.plan/1", **asdict(self)}
 
 
-def plan(scenario: Scenario) -> SweepPlan:
+def plan(scenario: Scenario, *, until: float | None = None) -> SweepPlan:
     """Lay a sweep out without starting anything, also for a device this machine lacks.
 
-    Raises ``ScenarioError`` for one that can't run, and ``CorpusError`` for a file that can't be played.
+    With ``until`` it is the least that will run. Raises ``ScenarioError`` for one that can't run, and ``CorpusError`` for a file that can't be played.
     """
     here = pick_device("auto")
     device = here if scenario.model.device == "auto" else scenario.model.device
+    if until is not None:
+        scenario = replace(scenario, seeds=floor(scenario.seeds))
     settled = resolve(scenario, on_cpu=device == "cpu")
     ours = settled.target.base_url is None
     shape = outline(settled.model.name) if ours else None
@@ -94,6 +101,9 @@ def plan(scenario: Scenario) -> SweepPlan:
         device=device if ours else "its own device",
         seeds=settled.seeds,
         runs=len(planned) * settled.seeds * len(settled.modes),
+        until=until,
+        most_seeds=None if until is None else most_seeds(settled.seeds),
+        arms=tuple(arms(settled)),
         workload=workload.kind,
         cache_state=settled.cache_state,
         off_mode=settled.off_mode,

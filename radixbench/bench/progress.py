@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Stage = Literal["start-server", "warm-up", "measure", "saved", "note"]
 
@@ -24,6 +24,13 @@ class Running:
     unit: str = "x"
 
 
+class Further(NamedTuple):
+    """Seeds still to be added, by the number of their cell, and whether these are ``enough`` by the spread seen so far."""
+
+    seeds: Mapping[int, int]
+    enough: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
     """One event of a bench.
@@ -31,7 +38,10 @@ class Progress:
     ``run`` counts from 1 to ``runs`` over both arms; ``done`` of ``total`` requests are answered in
     the present run. ``left_s`` is the time left by what the finished runs took, ``None`` until one has.
     ``arm`` names the arm where two share a mode; ``running`` are the present cell's estimates, ``clock`` the card's state
-    at its last reading in words, ``errors`` the failed requests of the present run.
+    at its last reading in words, ``errors`` the failed requests of the present run, ``failed_runs`` the runs that failed
+    or are incomplete so far. Where seeds are added until intervals are within ``target`` of their values ``runs`` are those
+    planned by now, ``left_s`` is the time to the end of these, and ``target_left_s`` about that to the end of all, which
+    is not ``target_near`` where even the most seeds may not be enough. ``limit_s`` is the time to a limit that comes before.
     """
 
     stage: Stage
@@ -48,6 +58,11 @@ class Progress:
     running: tuple[Running, ...] = ()
     clock: str | None = None
     errors: int = 0
+    failed_runs: int = 0
+    target: float | None = None
+    target_left_s: float | None = None
+    target_near: bool = True
+    limit_s: float | None = None
 
 
 OnProgress = Callable[[Progress], None]

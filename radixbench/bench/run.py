@@ -14,18 +14,20 @@ from radixbench.bench.protocol.salt import Salts, unsalted
 from radixbench.bench.protocol.sender import Sender
 from radixbench.bench.protocol.state import State
 from radixbench.bench.protocol.verdict import judge
+from radixbench.bench.pulse import OnPulse
 from radixbench.bench.schedule import RunPlan
 from radixbench.bench.traffic import Asked
 from radixbench.bench.window import Bench, Measured, measure_window, others
-from radixbench.capture.model import CellValue, ProtocolRecord, Run, RunStatus
+from radixbench.capture.model import ProtocolRecord, Run, RunStatus
 from radixbench.capture.prompt_tree import build_prompt_tree
+from radixbench.client.address import Address
 from radixbench.client.http import ServerClient
 from radixbench.client.play import LoadResult
 from radixbench.client.talk import BodyOf
 from radixbench.errors import IncompleteError
-from radixbench.records import Mode
 from radixbench.scenario.model import LoadSpec
 from radixbench.scenario.resolve import at_cell
+from radixbench.telemetry.place import probe_for
 
 COMPLETE_SHARE = 0.99
 _CONCURRENCY = 8  # of warm-up and priming, where the load has no bound of its own
@@ -52,19 +54,19 @@ class _Course:
             load=at_cell(bench.scenario, plan.cell).load,
             body=Salts(arm.server.engine).body if state.salted else unsalted,
             asked=asked,
-            long_prompt=max(asked.longest - 1, 1) if arm.fresh else None,
+            long_prompt=max(asked.longest - 1, 1) if plan.arm not in arm.measured else None,
         )
 
 
-async def measure(
-    plan: RunPlan, bench: Bench, arm: Arm, asked: Asked, on_requests: Callable[[int, int], None]
-) -> Run:
+async def measure(plan: RunPlan, bench: Bench, arm: Arm, asked: Asked, on_pulse: OnPulse) -> Run:
     """Prepare the server, play the workload, gather the evidence.
 
     A server that dies or a stop leaves a ``Run`` whose status says so; a server that can't be brought into the
     declared state raises ``IncompleteError``, since there is nothing to keep.
     """
     course = _Course.of(plan, bench, arm, asked)
+    host = Address.of(arm.server.base_url).host
+    bench = replace(bench, probe=probe_for(host, bench.probe, on_cpu=arm.facts.device.startswith("cpu")))
     async with connect(
         arm.server, bench.scenario, model=arm.facts.model, keep_text=bench.keep_text
     ) as client:
@@ -74,7 +76,7 @@ async def measure(
         before_request = _flusher(client, arm) if course.state.flushes_each else None
         measured = await measure_window(
             bench, client, asked, course.load, seed=plan.seed, body=course.body,
-            on_requests=on_requests, before_request=before_request,
+            on_pulse=on_pulse, before_request=before_request,
         )  # fmt: skip
         part = await _log(arm, measured)
         whole = measured.load.stopped is None and _share(measured.load) >= COMPLETE_SHARE
@@ -193,16 +195,16 @@ def _share(load: LoadResult) -> float:
     return completed / len(load.records) if load.records else 0.0
 
 
-def incomplete_because(run: Run) -> IncompleteError:
-    """The error that ends a sweep after ``run``; its capture is saved by then."""
-    where = describe(run.cell, run.seed, run.mode)
+def incomplete_because(plan: RunPlan, run: Run) -> IncompleteError:
+    """The error that ends a sweep after ``run``, which ``plan`` became; its capture is saved by then."""
+    where = describe(plan)
     return IncompleteError(
         f"run {run.order + 1} ({where}) is {run.status}: {run.error}",
         remedy="the captures hold what was measured",
     )
 
 
-def describe(cell: dict[str, CellValue], seed: int, mode: Mode) -> str:
+def describe(plan: RunPlan) -> str:
     """A run's place in the sweep, in words."""
-    axes = "".join(f"{value} {axis.replace('_', ' ')}, " for axis, value in cell.items())
-    return f"{axes}seed {seed}, cache {mode}"
+    axes = "".join(f"{value} {axis.replace('_', ' ')}, " for axis, value in plan.cell.items())
+    return f"{axes}seed {plan.seed}, cache {plan.arm}"

@@ -6,6 +6,7 @@ Empty ones keep the scenario while it runs; when it ends with nothing measured, 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,14 +18,15 @@ from radixbench.capture.model import Capture, CellFailure, Run
 from radixbench.capture.store import save
 from radixbench.clock import anchor
 from radixbench.errors import OutputError
-from radixbench.records import Mode
+from radixbench.scenario.arms import ArmName, arms
 
 
 class Shelf:
-    """Captures by arm; every change is saved at once."""
+    """Captures by arm; every change is saved at once. They say of seeds that are added ``until`` what."""
 
-    def __init__(self, paths: OutputPaths) -> None:
-        self.captures: dict[Mode, Capture] = {}
+    def __init__(self, paths: OutputPaths, until: float | None = None) -> None:
+        self.captures: dict[ArmName, Capture] = {}
+        self._until = until
         self._paths = paths
         self._outdated: set[PairKey] = set()
 
@@ -41,43 +43,53 @@ class Shelf:
     def begin(self, settled: Settled) -> None:
         """Empty captures, or what an earlier part of the same sweep left."""
         self._outdated = set(settled.again())
-        for mode in settled.scenario.modes:
-            before = settled.before.get(mode)
+        for arm in arms(settled.scenario):
+            before = settled.before.get(arm)
             if before is not None and (before.runs or before.failures):
                 calibration = settled.calibration or before.calibration
-                capture = replace(before, calibration=calibration, interrupted=False)
+                until = before.until if self._until is None else self._until
+                capture = replace(before, calibration=calibration, interrupted=False, until=until)
             else:
                 capture = Capture(
                     scenario=settled.scenario,
                     environment=settled.environment,
                     created_wall_ns=anchor().wall_ns,
-                    planned_runs=settled.planned(mode),
+                    planned_runs=settled.planned(arm),
                     calibration=settled.calibration,
+                    until=self._until,
                 )
-            self._put(mode, capture)
+            self._put(arm, capture)
 
-    def add(self, mode: Mode, run: Run, *, interrupted: bool) -> None:
+    def plan(self, plans: Sequence[RunPlan]) -> None:
+        """These are all runs the captures shall hold, more than they were made for; on the disk with the next one."""
+        seeds = 1 + max(plan.seed for plan in plans)
+        for arm, capture in self.captures.items():
+            planned = sum(plan.arm == arm for plan in plans)
+            scenario = replace(capture.scenario, seeds=seeds)
+            self.captures[arm] = replace(capture, scenario=scenario, planned_runs=planned)
+
+    def add(self, arm: ArmName, run: Run, *, interrupted: bool) -> None:
         """A run was measured, whole or not; runs stay in the order of the plan."""
         self._forget(pair_of(run))
-        capture = self.captures[mode]
+        capture = self.captures[arm]
         runs = tuple(sorted((*capture.runs, run), key=lambda one: one.order))
-        self._put(mode, replace(capture, runs=runs, interrupted=capture.interrupted or interrupted))
+        self._put(arm, replace(capture, runs=runs, interrupted=capture.interrupted or interrupted))
 
     def fail(self, plan: RunPlan, reason: str) -> None:
         """A run left nothing to keep but why."""
         self._forget(pair_of(plan))
-        capture = self.captures[plan.mode]
+        capture = self.captures[plan.arm]
         failure = CellFailure(plan.cell, plan.seed, plan.mode, reason)
-        self._put(plan.mode, replace(capture, failures=(*capture.failures, failure)))
+        self._put(plan.arm, replace(capture, failures=(*capture.failures, failure)))
 
     def _forget(self, pair: PairKey) -> None:
         """The first run of a pair takes the place of what an earlier part left of it, in every arm."""
         if pair in self._outdated:
             self._outdated.remove(pair)
-            for mode, capture in self.captures.items():
+            for arm, capture in self.captures.items():
                 rest = without(capture, pair)
                 if rest != capture:
-                    self._put(mode, rest)
+                    self._put(arm, rest)
 
     def drop_empty(self) -> bool:
         """Remove the captures if none holds a run or the reason why one failed, so that nothing can be lost by it.
@@ -92,12 +104,12 @@ class Shelf:
 
     def interrupt(self) -> None:
         """Every capture says that it was cut short."""
-        for mode, capture in self.captures.items():
+        for arm, capture in self.captures.items():
             with contextlib.suppress(
                 OutputError
             ):  # what was saved before stays; the other arm is still saved
-                self._put(mode, replace(capture, interrupted=True))
+                self._put(arm, replace(capture, interrupted=True))
 
-    def _put(self, mode: Mode, capture: Capture) -> None:
-        self.captures[mode] = capture
-        save(capture, self._paths.captures[mode])
+    def _put(self, arm: ArmName, capture: Capture) -> None:
+        self.captures[arm] = capture
+        save(capture, self._paths.captures[arm])

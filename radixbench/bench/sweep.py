@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from radixbench.bench.agenda import Agenda
 from radixbench.bench.arm import Arm
 from radixbench.bench.beginning import Settled, Wish, settle
 from radixbench.bench.command import resume_words
@@ -15,16 +16,18 @@ from radixbench.bench.deadline import Deadline
 from radixbench.bench.fleet import Fleet, Orders
 from radixbench.bench.outputs import OutputPaths
 from radixbench.bench.progress import OnProgress
+from radixbench.bench.results import Results
 from radixbench.bench.run import describe, incomplete_because, measure
 from radixbench.bench.schedule import RunPlan
 from radixbench.bench.shelf import Shelf
 from radixbench.bench.tracker import Tracker
+from radixbench.bench.until import Ending, Until, floor
 from radixbench.bench.window import Bench
 from radixbench.capture.model import Capture
 from radixbench.client.loop import run as run_loop
 from radixbench.clock import MonotonicClock
 from radixbench.errors import IncompleteError, InterruptedRunError, RadixbenchError, UsageError
-from radixbench.records import Mode
+from radixbench.scenario.arms import ArmName, arms
 from radixbench.scenario.model import Scenario
 from radixbench.scenario.resolve import at_cell
 from radixbench.telemetry.probes import pick_probe
@@ -35,12 +38,17 @@ _MOST_FAILURES = 3
 
 @dataclass(frozen=True, slots=True)
 class SweepOutcome:
-    """What a sweep left: the captures as saved, and the error that ended it or that runs ended with."""
+    """What a sweep left: the captures as saved, and the error that ended it or that runs ended with.
+
+    Captures and paths come by arm, in the order in which the scenario names them. ``ending`` says how a sweep that
+    grows until its intervals are narrow came to its end.
+    """
 
     scenario: Scenario
-    captures: dict[Mode, Capture]
-    paths: dict[Mode, Path]
+    captures: dict[ArmName, Capture]
+    paths: dict[ArmName, Path]
     error: RadixbenchError | None
+    ending: Ending | None = None
 
 
 def run_sweep(  # noqa: PLR0913 - one keyword for each way a sweep can be wished for
@@ -55,16 +63,22 @@ def run_sweep(  # noqa: PLR0913 - one keyword for each way a sweep can be wished
     resume: bool = False,
     max_time_s: Seconds | None = None,
     calibrate: bool = True,
+    until: float | None = None,
 ) -> SweepOutcome:
     """Measure every run of ``scenario``; ``server_arguments`` are passed on to each server of ours.
 
     ``resume`` keeps the whole pairs that the captures hold already. A run that can't be expected to end within
-    ``max_time_s`` of this call, which starts servers and calibrates first, isn't started. Raises whatever ends it
+    ``max_time_s`` of this call, which starts servers and calibrates first, isn't started. ``until`` adds seeds, to five
+    at least, until every gated interval is within that share of its value. Raises whatever ends it
     before anything was measured, and then leaves no captures; from then on whatever happens is in the outcome and
     the captures hold all that was measured, and why what failed did.
     """
     deadline = Deadline(MonotonicClock(), max_time_s)
-    tracker, shelf = Tracker(on_progress), Shelf(paths)
+    if until is not None:
+        scenario = replace(scenario, seeds=floor(scenario.seeds))
+    shelf = Shelf(paths, until)
+    results = Results(shelf.captures)
+    tracker = Tracker(on_progress, results, deadline=deadline)
     with contextlib.closing(pick_probe()) as probe:
         orders = Orders(
             scenario,
@@ -72,19 +86,22 @@ def run_sweep(  # noqa: PLR0913 - one keyword for each way a sweep can be wished
             tuple(server_arguments),
             probe,
             should_stop,
-            lambda stage, text, mode: tracker.note(stage, text, mode=mode),
+            lambda stage, text, arm: tracker.note(stage, text, arm=arm),
         )
         with contextlib.closing(Fleet(orders)) as fleet:
-            settled = settle(scenario, fleet, tracker, paths, Wish(tuple(argv), resume, calibrate, probe))
+            wish = Wish(tuple(argv), resume, calibrate, probe, until is not None)
+            settled = settle(scenario, fleet, tracker, paths, wish)
             shelf.begin(settled)
+            rule = None if until is None else Until(settled.scenario, until, results)
+            agenda = Agenda(settled, rule, shelf, tracker, deadline)
             deadline.begun()
             bench = Bench(settled.scenario, probe, keep_text, should_stop)
             go_on = resume_words(argv, paths)
-            error = _Sweep(settled, fleet, shelf, tracker, bench, deadline, go_on).run_all()
-    captures = {mode: shelf.captures[mode] for mode in settled.scenario.modes}
+            error = _Sweep(settled, agenda, fleet, shelf, tracker, bench, deadline, go_on).run_all()
+    captures = {arm: shelf.captures[arm] for arm in arms(settled.scenario)}
     if error is not None and (shelf.drop_empty() or (isinstance(error, UsageError) and not shelf.runs)):
         raise error
-    return SweepOutcome(settled.scenario, captures, dict(paths.captures), error)
+    return SweepOutcome(settled.scenario, captures, dict(paths.captures), error, agenda.ending(go_on))
 
 
 class _Attempt(NamedTuple):
@@ -99,6 +116,7 @@ class _Sweep:
     """The runs of a settled sweep; ``go_on`` says how to resume it."""
 
     settled: Settled
+    agenda: Agenda
     fleet: Fleet
     shelf: Shelf
     tracker: Tracker
@@ -110,12 +128,10 @@ class _Sweep:
         """Every run in turn; returns the error that ended the sweep, or the last incomplete run's."""
         incomplete: RadixbenchError | None = None
         failed_in_a_row = 0
-        for plan in self.settled.plans:
-            if plan.order in self.settled.done:
-                continue
+        for plan in self.agenda.coming():
             if self.bench.should_stop():
                 break
-            if not self.deadline.allows(self.tracker.expected_s(plan)):
+            if not self.agenda.may_begin(plan):
                 return self._out_of_time()
             fault, kept = self._attempt(plan)
             failed_in_a_row = 0 if kept else failed_in_a_row + 1
@@ -139,7 +155,7 @@ class _Sweep:
             return False
         if not isinstance(fault, IncompleteError) or failed_in_a_row == _MOST_FAILURES:
             return True
-        return not self.fleet.serves(plan.mode)
+        return not self.fleet.serves(plan.arm)
 
     def _one(self, plan: RunPlan) -> IncompleteError | None:
         """Measure and keep one run; returns why it is incomplete.
@@ -150,34 +166,34 @@ class _Sweep:
         self.tracker.begin(plan)
         asked = self.settled.traffic.asked(plan, arm.facts)
         with self.fleet.explaining_death(arm.server):
-            run = run_loop(measure(plan, self.bench, arm, asked, self.tracker.requests))
-        self.fleet.used(plan.mode)
+            run = run_loop(measure(plan, self.bench, arm, asked, self.tracker.pulse))
+        self.fleet.used(plan.arm)
+        self.shelf.add(plan.arm, run, interrupted=self.bench.should_stop())
         self.tracker.end(plan, run)
-        self.shelf.add(plan.mode, run, interrupted=self.bench.should_stop())
-        return None if run.status == "completed" else incomplete_because(run)
+        return None if run.status == "completed" else incomplete_because(plan, run)
 
     def _arm(self, plan: RunPlan) -> Arm:
-        return self.fleet.arm(plan.mode, at_cell(self.settled.scenario, plan.cell).engine)
+        return self.fleet.arm(plan.arm, at_cell(self.settled.scenario, plan.cell).engine)
 
     def _failed(self, plan: RunPlan, error: IncompleteError) -> IncompleteError:
         """Keep the reason of a run that left nothing else; a stop is none."""
         if self.bench.should_stop():
             return error
         self.shelf.fail(plan, error.message)
-        self.tracker.note("note", f"run {plan.order + 1} was not measured: {error.message}", mode=plan.mode)
-        where = describe(plan.cell, plan.seed, plan.mode)
+        self.tracker.fail(plan, f"run {plan.order + 1} was not measured: {error.message}")
+        where = describe(plan)
         return IncompleteError(
             f"run {plan.order + 1} ({where}) was not measured: {error.message}", remedy=error.remedy
         )
 
     def _out_of_time(self) -> IncompleteError:
         done = self.shelf.runs
-        words = self.deadline.words(done, len(self.settled.plans))
+        words = self.deadline.words(done, len(self.agenda.plans))
         return IncompleteError(words, remedy=self.go_on if done else "allow more time")
 
     def _interrupted(self) -> InterruptedRunError:
         self.shelf.interrupt()
-        done, all_of_them = self.shelf.runs, len(self.settled.plans)
+        done, all_of_them = self.shelf.runs, len(self.agenda.plans)
         if not done:
             return InterruptedRunError(f"interrupted before the first of {all_of_them} runs was measured")
         return InterruptedRunError(

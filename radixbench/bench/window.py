@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from radixbench.bench import counters
+from radixbench.bench.pulse import Count, OnPulse, beating
 from radixbench.bench.traffic import Asked
 from radixbench.capture.model import Check
 from radixbench.client.http import ServerClient
@@ -18,6 +19,7 @@ from radixbench.records import ClientRecord, ServerCounters
 from radixbench.scenario.model import LoadSpec, Scenario
 from radixbench.telemetry.probes import Probe
 from radixbench.telemetry.sampler import Sampler, Sampling
+from radixbench.telemetry.state import clock_words
 
 _PATIENCE = 20
 _PAUSE_S = 0.05
@@ -25,7 +27,10 @@ _PAUSE_S = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What all runs of a sweep share; ``keep_text`` keeps the answers' text in the capture."""
+    """What all runs of a sweep share; ``keep_text`` keeps the answers' text in the capture.
+
+    ``probe`` reads this machine's cards: a run on a server that doesn't compute on them is measured with another.
+    """
 
     scenario: Scenario
     probe: Probe
@@ -54,18 +59,18 @@ async def measure_window(
     *,
     seed: int,
     body: BodyOf,
-    on_requests: Callable[[int, int], None],
+    on_pulse: OnPulse,
     before_request: Callable[[], Awaitable[None]] | None,
 ) -> Measured:
     """Play what is asked; nothing else is sent until it is over."""
-    clock = MonotonicClock()
+    clock, count = MonotonicClock(), Count()
     sampler = Sampler(bench.probe, clock, bench.scenario.telemetry.interval_ms)
     before = await counters.fetch(client)
     here = anchor()
     sampler.start()
     start_ns = clock.now_ns()
     try:
-        async with SelfCheck(client) as check:
+        async with SelfCheck(client) as check, beating(count, _words(sampler, bench.probe), on_pulse):
             played = await play(
                 asked.workload,
                 client,
@@ -73,7 +78,8 @@ async def measure_window(
                 seed=seed,
                 body=body,
                 render=asked.render,
-                on_progress=on_requests,
+                on_progress=count.answered,
+                on_failure=count.fault,
                 should_stop=bench.should_stop,
                 before_request=before_request,
             )
@@ -82,6 +88,12 @@ async def measure_window(
         sampling = sampler.stop()
     counted = await _settled(client, before, played)
     return Measured(here, start_ns, end_ns, played, sampling, check.record(), counted)
+
+
+def _words(sampler: Sampler, probe: Probe) -> Callable[[], str | None]:
+    """The cards' state at the last reading; nothing is read for it."""
+    devices = probe.devices()
+    return lambda: clock_words(sampler.latest() or (), devices) or None
 
 
 async def _settled(

@@ -38,12 +38,13 @@ class LoadResult:
 class Outcome:
     """Grows while a workload of ``planned`` requests is played; ``on_progress`` hears of every record.
 
-    ``keep_text`` keeps the answers' text in the records, which a history of messages alone doesn't ask for.
+    ``on_failure`` hears of every failed one, before that. ``keep_text`` keeps the answers' text in the records, which a history of messages alone doesn't ask for.
     """
 
     planned: int
     keep_text: bool
     on_progress: OnProgress | None = None
+    on_failure: Callable[[], None] | None = None
     prompts: dict[int, TokenIds] = field(default_factory=dict)
     _records: dict[int, RequestRecord] = field(default_factory=dict)
 
@@ -87,6 +88,8 @@ class Outcome:
             blank_chars=answer.blank_chars,
             json_like=answer.json_like,
         )
+        if self.on_failure is not None and answer.status == "failed":
+            self.on_failure()
         if self.on_progress is not None:
             self.on_progress(len(self._records), self.planned)
 

@@ -28,7 +28,7 @@ _POLL_S = 0.1
 _AHEAD = 32
 
 
-async def play(
+async def play(  # noqa: PLR0913 - one keyword for each thing that a load or its watcher may want
     workload: Workload,
     client: ServerClient,
     load: LoadSpec,
@@ -37,6 +37,7 @@ async def play(
     body: BodyOf | None = None,
     render: Render | None = None,
     on_progress: OnProgress | None = None,
+    on_failure: Callable[[], None] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
     before_request: Callable[[], Awaitable[None]] | None = None,
 ) -> LoadResult:
@@ -50,7 +51,8 @@ async def play(
 
     ``body`` gives what else a turn's request carries. ``render`` is needed where turns are messages.
     ``before_request`` is awaited right before every request and needs a ``max_concurrency`` of 1; a
-    ``RadixbenchError`` of it ends playing. ``on_progress`` gets the number of recorded requests and of all planned.
+    ``RadixbenchError`` of it ends playing. ``on_progress`` gets the number of recorded requests and of all planned,
+    ``on_failure`` is told of each that failed.
     ``should_stop`` is asked about ten times a second; once it says yes, requests in flight are given up. Cancelling
     the calling task does the same: the result is returned, with ``stopped`` set, instead of the cancellation.
     """
@@ -62,7 +64,7 @@ async def play(
         starts,
         Pace(load, client.clock),
         Wording(client, body, render, before_request, think_factor),
-        Outcome(sum(len(talk.turns) for talk in conversations), client.keep_text, on_progress),
+        Outcome(sum(len(talk.turns) for talk in conversations), client.keep_text, on_progress, on_failure),
     )
     return await player.run(should_stop)
 

@@ -15,6 +15,7 @@ from radixbench.bench.log_part import LogTail
 from radixbench.bench.protocol.probing import Probe
 from radixbench.bench.protocol.salt import unsalted
 from radixbench.bench.protocol.sender import Sender
+from radixbench.bench.pulse import OnPulse
 from radixbench.bench.run import measure
 from radixbench.bench.schedule import schedule
 from radixbench.bench.target import ExternalServer
@@ -38,7 +39,7 @@ class Bencher:
     ledger: Ledger = field(default_factory=lambda: Ledger(16))
     log: Path | None = None
     should_stop: Callable[[], bool] = lambda: False
-    on_requests: Callable[[int, int], None] = lambda done, total: None
+    on_pulse: OnPulse = lambda pulse: None
 
     async def run(self, mode: Mode = "on", seed: int = 0) -> Run:
         """The run of an arm's first cell."""
@@ -47,10 +48,10 @@ class Bencher:
         async with connect(server, scenario) as client:
             facts = await read_facts(client)
         log = None if self.log is None else LogTail(self.log)
-        arm = Arm(server, facts, self.ledger, log, EngineSpec(), fresh=False)
+        arm = Arm(server, facts, self.ledger, log, EngineSpec(), measured=frozenset({"on", "off"}))
         plan = next(plan for plan in schedule(scenario) if (plan.mode, plan.seed) == (mode, seed))
         bench = Bench(scenario, ScriptedProbe([]), keep_text=False, should_stop=self.should_stop)
-        return await measure(plan, bench, arm, self._asked(seed, facts), self.on_requests)
+        return await measure(plan, bench, arm, self._asked(seed, facts), self.on_pulse)
 
     async def asked(self, seed: int = 0) -> Asked:
         """What seed ``seed`` of the first cell asks."""

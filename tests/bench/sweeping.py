@@ -11,6 +11,7 @@ from radixbench.bench.outputs import OutputPaths, reserved
 from radixbench.bench.progress import OnProgress
 from radixbench.bench.sweep import SweepOutcome, run_sweep
 from radixbench.capture.model import Run
+from radixbench.scenario.arms import arms
 from radixbench.scenario.load import load as load_scenario
 from radixbench.scenario.model import EngineSpec, LoadSpec, Scenario, TargetSpec, WorkloadSpec
 
@@ -39,11 +40,12 @@ def sweep(
     resume: bool = False,
     max_time_s: float | None = None,
     calibrate: bool = False,
+    until: float | None = None,
     on_progress: OnProgress = lambda event: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> SweepOutcome:
     """Run it; servers of ours run a scripted model."""
-    paths = OutputPaths(captures={mode: folder / f"{mode}.json" for mode in scenario.modes}, report=None)
+    paths = OutputPaths(captures={arm: folder / f"{arm}.json" for arm in arms(scenario)}, report=None)
     with reserved(paths, scenario, resume=resume):
         return run_sweep(
             scenario,
@@ -55,6 +57,7 @@ def sweep(
             resume=resume,
             max_time_s=max_time_s,
             calibrate=calibrate,
+            until=until,
         )
 
 

@@ -15,7 +15,9 @@ from radixbench.bench.target import BundledServer
 from radixbench.bench.tracker import Tracker
 from radixbench.capture.store import load, save
 from radixbench.errors import IncompleteError, InterruptedRunError, UsageError
+from radixbench.records import DeviceInfo, GpuSample
 from radixbench.scenario.model import GridSpec, LoadSpec, TargetSpec
+from radixbench.telemetry.probes import ScriptedProbe
 from tests.bench.sweeping import SMALL, check, only_run, scenario_for, sweep
 from tests.mock.start import mock_process
 
@@ -39,6 +41,24 @@ def without_flush() -> Iterator[str]:
     """A mock that has no call to empty its cache."""
     with mock_process("--flush", "absent") as base_url:
         yield base_url
+
+
+@pytest.mark.parametrize("here", [True, False])
+def test_only_the_cards_of_the_servers_machine_are_claimed(
+    here: bool, honest: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A card in the machine that measures is in the capture only where the server runs on that machine, too."""
+    reading = GpuSample(0, sm_clock_mhz=1950, event_reasons=0, utilization_pct=90)
+    probe = ScriptedProbe([[reading]], described=(DeviceInfo(0, "NVIDIA H200"),))
+    monkeypatch.setattr("radixbench.bench.sweep.pick_probe", lambda: probe)
+    if not here:
+        monkeypatch.setattr("radixbench.telemetry.place._is_own", lambda *_: False)
+    outcome = sweep(scenario_for(honest), tmp_path)
+    for capture in outcome.captures.values():
+        on_cpu = any("cpu" in str(run.server.identity.get("device")) for run in capture.runs)
+        read = {run.telemetry.probe for run in capture.runs}
+        assert capture.environment.gpus == (("NVIDIA H200",) if here else ())
+        assert read == ({"scripted"} if here and not on_cpu else {"cpu"})
 
 
 def test_both_arms_interleave_on_one_server(honest: str, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from radixbench.bench.identity import ServerFacts
 from radixbench.bench.resume import (
+    continued,
     pair_of,
     refuse_other_scenario,
     refuse_other_server,
@@ -17,6 +18,7 @@ from radixbench.bench.resume import (
     whole_pairs,
     without,
 )
+from radixbench.bench.schedule import schedule
 from radixbench.capture.model import Capture, CellFailure
 from radixbench.capture.store import save
 from radixbench.errors import UsageError
@@ -91,3 +93,38 @@ def test_other_versions_are_allowed_and_told() -> None:
     assert len(notes) == 3
     assert "radixbench 9.9" in notes[0]
     assert version_notes(before, before) == ()
+
+
+def test_a_sweep_that_grew_goes_on_from_what_it_had() -> None:
+    """Added seeds are in the plan again and keep their places; a partner that lacks stands beside its pair; the rest comes after."""
+    on, off = make_sweep(seeds=7, shared=(64,))
+    scenario = replace(on.scenario, workload=replace(on.scenario.workload, shared=(64,)), seeds=5)
+    before = {"on": replace(on, runs=on.runs[:6]), "off": replace(off, runs=off.runs[:-1])}
+    plans = continued(schedule(scenario), before)
+    assert [plan.order for plan in plans] == list(range(12))
+    assert [plan.seed for plan in plans] == [seed for seed in range(6) for _ in range(2)]
+    measured = {run.order: (run.seed, run.mode) for capture in before.values() for run in capture.runs}
+    assert all(measured[plan.order] == (plan.seed, plan.mode) for plan in plans)
+    fewer = {"on": replace(on, runs=on.runs[:2]), "off": replace(off, runs=off.runs[:1])}
+    plans = continued(schedule(scenario), fewer)
+    assert [plan.order for plan in plans] == list(range(10))
+    assert [(plan.seed, plan.arm) for plan in plans[2:4]] == [(1, "off"), (1, "on")]
+
+
+def test_without_anything_measured_a_plan_stays_as_it_is() -> None:
+    """A sweep that was cut before its first run begins as it would have."""
+    on, off = make_sweep()
+    plans = schedule(replace(on.scenario, seeds=5))
+    assert continued(plans, {"on": replace(on, runs=()), "off": replace(off, runs=())}) == plans
+
+
+def test_a_sweep_that_grows_may_have_any_number_of_seeds(tmp_path: Path) -> None:
+    """Nothing else of the scenario may be another."""
+    on = pair()["on"]
+    paths = {"on": tmp_path / "on.json"}
+    fewer = replace(on.scenario, seeds=1)
+    refuse_other_scenario({"on": on}, paths, fewer, grows=True)
+    with pytest.raises(UsageError, match="seeds was"):
+        refuse_other_scenario({"on": on}, paths, fewer)
+    with pytest.raises(UsageError, match=r"model\.name was"):
+        refuse_other_scenario({"on": on}, paths, replace(fewer, model=ModelSpec(name="other")), grows=True)

@@ -20,11 +20,11 @@ from radixbench.scenario.resolve import resolve
 from tests.builders import make_sweep
 
 
-def resumed(tmp_path: Path, before: dict[Mode, Capture]) -> tuple[Shelf, Settled]:
+def resumed(tmp_path: Path, before: dict[Mode, Capture], until: float | None = None) -> tuple[Shelf, Settled]:
     """A shelf on which an earlier part lies."""
     scenario = resolve(before["on"].scenario, on_cpu=True)
     plans = tuple(
-        RunPlan(run.order, 0, run.cell, run.seed, mode)
+        RunPlan(run.order, 0, run.cell, run.seed, mode, mode)
         for mode, capture in before.items()
         for run in capture.runs
     )
@@ -39,7 +39,7 @@ def resumed(tmp_path: Path, before: dict[Mode, Capture]) -> tuple[Shelf, Settled
         calibration=None,
     )
     paths = OutputPaths({mode: tmp_path / f"{mode}.json" for mode in before}, None)
-    shelf = Shelf(paths)
+    shelf = Shelf(paths, until)
     shelf.begin(settled)
     return shelf, settled
 
@@ -85,3 +85,14 @@ def test_a_reason_takes_the_place_of_an_earlier_one(tmp_path: Path, cut: dict[Mo
     plan = next(plan for plan in settled.plans if plan.mode == "off" and plan.order not in settled.done)
     shelf.fail(plan, "this time")
     assert [failure.reason for failure in load(tmp_path / "off.json").failures] == ["this time"]
+
+
+def test_captures_say_what_their_seeds_were_added_for(tmp_path: Path, cut: dict[Mode, Capture]) -> None:
+    """A sweep that grows says so in every arm, and keeps saying it when it is gone on with without growing."""
+    shelf, _ = resumed(tmp_path, cut, 0.05)
+    assert {load(tmp_path / f"{mode}.json").until for mode in cut} == {0.05}
+    again, _ = resumed(tmp_path, dict(shelf.captures))
+    assert {capture.until for capture in again.captures.values()} == {0.05}
+    fresh = {mode: replace(capture, runs=(), failures=()) for mode, capture in cut.items()}
+    assert {capture.until for capture in resumed(tmp_path, fresh, 0.02)[0].captures.values()} == {0.02}
+    assert {capture.until for capture in resumed(tmp_path, fresh)[0].captures.values()} == {None}

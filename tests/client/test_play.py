@@ -113,7 +113,8 @@ async def test_a_failed_turn_ends_its_conversation_only() -> None:
 
 
 async def test_failures_of_single_requests_do_not_stop_the_loop() -> None:
-    """Every second request refused by the server: all are tried."""
+    """Every second request refused by the server: all are tried, and whoever watches hears of each that failed."""
+    failures: list[None] = []
 
     async def handle(request: Request, out: Out) -> None:
         if request.json["prompt"][0] // 100 % 2:
@@ -121,8 +122,9 @@ async def test_failures_of_single_requests_do_not_stop_the_loop() -> None:
         else:
             await answer_well(request, out)
 
-    result, _ = await closed(chats(8), handle)
+    result, _ = await closed(chats(8), handle, on_failure=lambda: failures.append(None))
     assert statuses(result) == {"completed": 4, "failed": 4}
+    assert len(failures) == 4
 
 
 @given(st.lists(st.sampled_from(range(len(BEHAVIOURS))), min_size=12, max_size=12), st.integers(1, 5))

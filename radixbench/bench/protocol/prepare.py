@@ -28,7 +28,7 @@ class Preparation:
 class Recipe:
     """What a run wants of a server: its state, and the traffic that state is about.
 
-    ``long_prompt`` is given for a server on which nothing was measured yet; ``page_size`` and ``room`` are its
+    ``long_prompt`` is given for a server on which nothing of this arm was measured yet; ``page_size`` and ``room`` are its
     own, ``None`` where it doesn't tell.
     """
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from radixbench.bench.protocol.flushing import accept
+from radixbench.bench.pulse import Pulse
 from radixbench.capture.model import Run
 from radixbench.client.flush import FlushOutcome
 from radixbench.errors import IncompleteError, UsageError
@@ -225,12 +226,14 @@ async def test_another_client_at_the_same_time_is_seen_twice() -> None:
         bench = Bencher(base_url, scenario_for(base_url))
         last = (await bench.asked()).workload.conversations[-1].turns[0].user_ids
 
-        def sneak(done: int, total: int) -> None:
-            del total
-            if done == 1:
+        told: list[Pulse] = []
+
+        def sneak(pulse: Pulse) -> None:
+            told.append(pulse)
+            if len(told) == 1:
                 post(base_url, {"model": "mock", "prompt": list(last), "max_tokens": 1})
 
-        bench.on_requests = sneak
+        bench.on_pulse = sneak
         run = await bench.run()
     assert check(run, "alone").held is False
     assert run.protocol.verified is False
