@@ -9,8 +9,8 @@ from radixbench.report.cells import cell_title, shown_value
 
 Cell = Mapping[str, int | float | str]
 
-MAX_PANELS = 12
-"""Panels beyond these are left to the table."""
+MAX_PANELS = 6
+"""What a figure of a grid draws at most: a page stays small, and the table has every cell."""
 
 
 class Axis(NamedTuple):
@@ -82,3 +82,10 @@ def label(axis: Axis, cell: Cell) -> str:
     """The cell's place on the axis as text; its whole title where no axis varies."""
     value = cell.get(axis.key)
     return cell_title(cell) if value is None else shown_value(value)
+
+
+def in_table_only(left_out: int) -> tuple[str, ...]:
+    """The note of a figure that draws not all it has panels for; none where it does."""
+    if left_out <= 0:
+        return ()
+    return (f"{left_out} more {'panel is' if left_out == 1 else 'panels are'} not drawn: see the table.",)

@@ -11,6 +11,9 @@ from radixbench.report.parts import PARTS
 
 _LINES = "split(datum.label, ', ')"
 _LINE, _GAP, _LEAST = 15, 12, 40
+_LABEL_LIMIT = 150
+_COLUMNS = "width < 420 ? 1 : 3"
+"""Columns of the legend: one below the other where two would reach beyond a narrow plot."""
 
 
 def height(panel: Panel) -> int:
@@ -59,7 +62,7 @@ def shortfall(panel: Panel, palette: Palette) -> list[alt.Chart]:
                     labelExpr=_LINES,
                     labelLineHeight=_LINE,
                     labelOffset=-_LINE * (_lines(panel) - 1) / 2,
-                    labelLimit=210,
+                    labelLimit=_LABEL_LIMIT,
                     labelFontSize=12,
                     ticks=False,
                     domain=False,
@@ -68,7 +71,7 @@ def shortfall(panel: Panel, palette: Palette) -> list[alt.Chart]:
             color=alt.Color(
                 "part:N",
                 scale=alt.Scale(domain=list(panel.series), range=[colours[part] for part in panel.series]),
-                legend=alt.Legend(title=None, orient="top", columns=2, symbolType="square"),
+                legend=alt.Legend(title=None, orient="top", columns=alt.expr(_COLUMNS), symbolType="square"),
             ),
             tooltip=tip(),
         )

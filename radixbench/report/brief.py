@@ -8,6 +8,7 @@ from radixbench.report import text
 from radixbench.report.cells import at_cell
 from radixbench.report.client import client_brief
 from radixbench.report.evidence import Evidence
+from radixbench.report.law_section import law_brief
 from radixbench.report.mode import verification, verification_tone
 from radixbench.report.model import Figure, Section, Statement
 from radixbench.report.parts import CACHED
@@ -77,6 +78,8 @@ def _notes(figures: Sequence[Figure]) -> Iterator[Statement]:
 def _of_section(section: Section, sides: Sequence[Evidence]) -> Iterator[Statement]:
     if section.key == "failures":
         yield from section.says
+    elif section.key == "law":
+        yield from law_brief(section)
     elif section.key == "client":
         yield client_brief(sides)
     elif section.key == "sources":

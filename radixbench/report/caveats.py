@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from radixbench.compare.change import Caveat, Change
 from radixbench.report.cells import cell_title
 from radixbench.report.evidence import Evidence
-from radixbench.report.model import EXPLAINING, CaveatView, Short
+from radixbench.report.model import FIRST, CaveatView, Short
 from radixbench.report.sources import only_above_maximum
 from radixbench.report.words import HEADLINE_METRICS, SEVERITY_MARKS, SEVERITY_ORDER, SEVERITY_TONES
 
@@ -37,7 +37,7 @@ def caveat_views(
             text=caveat.text,
             remedy=caveat.remedy,
             where=_where(caveat.code, changes),
-            short=_short(caveat, changes, {*gate, EXPLAINING}, repeated),
+            short=_short(caveat, changes, {*gate, *FIRST}, repeated),
         )
         for caveat in ordered
     )

@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 from radixbench.capture.model import CellValue
 from radixbench.compare.change import Change, Side
+from radixbench.compare.side import over_runs
 from radixbench.metrics.registry import METRICS
 from radixbench.report import readings, text
 from radixbench.report.axes import ARMS, LENGTH, MAX_PANELS, TURNS, Axis, main_axis, place
 from radixbench.report.cells import CellKey, arm_cell, cell_key, cell_order, cell_title
 from radixbench.report.evidence import Evidence
 from radixbench.report.model import Figure, FigureKey, Grid, Panel, Row, Slot
-from radixbench.report.table import mean_side
 
 MeanKey = tuple[Slot, CellKey, str]
 Means = Mapping[MeanKey, Side]
@@ -70,10 +70,10 @@ def means_of(side: Evidence) -> Means:
     """The means over all runs of one capture, for a report that compares nothing."""
     found: dict[MeanKey, Side] = {}
     for cell in side.cells():
-        runs = [summary for summary in side.summaries if summary.cell == cell]
+        runs = side.counted(cell)
         for name in METRICS:
             figures = [run.figures[name] for run in runs if name in run.figures]
-            found[side.arm.slot, cell_key(cell), name] = mean_side(figures, METRICS[name].aggregate)
+            found[side.arm.slot, cell_key(cell), name] = over_runs(figures, METRICS[name], drawn=side.drawn)
     return found
 
 

@@ -11,6 +11,9 @@ import altair as alt
 from radixbench.report.model import Panel, Row
 from radixbench.report.palette import Palette
 
+_TICKS = 8
+_LEGEND_COLUMN, _LONGEST_NAME, _SYMBOL = 125, 320, 34
+"""Pixels: what a name in a legend takes at least, may take at most, and what its symbol takes beside it."""
 HOVER = "hover"
 """The name of layers that a still picture leaves out."""
 
@@ -21,15 +24,22 @@ def data(rows: Sequence[Row]) -> alt.InlineData:
 
 
 def legend(panel: Panel, **style: Any) -> alt.Legend | None:
-    """A legend on top, for the panel that carries one and has something to tell apart."""
+    """A legend on top, for the panel that carries one and has something to tell apart.
+
+    It has as many columns as its panel has room for, and a name that is too long for one is cut.
+    """
     if not panel.legend or len(panel.series) < 2:
         return None
-    return alt.Legend(title=None, orient="top", **style)
+    columns = f"clamp(floor(width / {_LEGEND_COLUMN}), 1, {len(panel.series)})"
+    limit = f"min({_LONGEST_NAME}, width / {columns} - {_SYMBOL})"
+    return alt.Legend(
+        title=None, orient="top", columns=alt.expr(columns), labelLimit=alt.expr(limit), **style
+    )
 
 
 def arms(panel: Panel, palette: Palette, **style: Any) -> alt.Color:
     """Each series in the colour of the arm that it stands for."""
-    colours = [palette.a if slot == "a" else palette.b for slot in panel.slots]
+    colours = [getattr(palette, slot) for slot in panel.slots]
     return alt.Color(
         "series:N",
         scale=alt.Scale(domain=list(panel.series), range=colours),
@@ -46,16 +56,17 @@ def time(panel: Panel) -> alt.X:
     """Seconds on the panel's axis, with clock times at its ticks where it has them."""
     domain = list(panel.x_domain) if panel.x_domain else alt.Undefined
     scale = alt.Scale(domain=domain, nice=False)
-    return alt.X("t:Q", title=panel.x_title, scale=scale, axis=_ticks(panel))
+    return alt.X("t:Q", title=panel.x_title, scale=scale, axis=ticks(panel))
 
 
-def _ticks(panel: Panel) -> alt.Axis:
+def ticks(panel: Panel, *, grid: bool = False) -> alt.Axis:
+    """An axis with the panel's own words at its own places, where it has them."""
     if not panel.x_ticks:
-        return alt.Axis(grid=False)
+        return alt.Axis(grid=grid, tickCount=_TICKS)
     words = json.dumps({str(round(at * 1000)): word for at, word in panel.x_ticks})
     places = [at for at, _ in panel.x_ticks]
     return alt.Axis(
-        grid=False,
+        grid=grid,
         values=places,
         labelExpr=f"({words})[round(datum.value * 1000)]",
         labelOverlap="greedy",

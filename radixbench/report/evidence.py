@@ -1,6 +1,6 @@
 """One side's capture with its run summaries, and what it says about its setting.
 
-A run and its summary are matched by their place: ``summaries[i]`` is of ``capture.runs[i]``.
+A run, its summary and its answers are matched by their place: ``summaries[i]`` is of ``capture.runs[i]``.
 """
 
 from __future__ import annotations
@@ -9,28 +9,50 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from radixbench.capture.model import Capture, CellValue, Run
+from radixbench.findings.alone import disturbed
+from radixbench.findings.state import state_fault
+from radixbench.metrics.answers import Answers, sort_out
 from radixbench.metrics.summary import RunSummary
 from radixbench.report.cells import cell_key, cell_order
 from radixbench.report.model import Arm
 from radixbench.report.words import known
+from radixbench.stats.sequential import drawn_at
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What one arm left behind, under the name the report gives it."""
+    """What one arm left behind, under the name the report gives it; answers that aren't given are sorted out here."""
 
     arm: Arm
     capture: Capture
     summaries: tuple[RunSummary, ...]
+    answers: tuple[Answers, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.answers:
+            targets = self.capture.scenario.goodput
+            found = tuple(sort_out(run, targets) for run in self.capture.runs)
+            object.__setattr__(self, "answers", found)
 
     def pairs(self) -> Iterator[tuple[Run, RunSummary]]:
         """Every run with its summary."""
         return zip(self.capture.runs, self.summaries, strict=True)
 
+    @property
+    def drawn(self) -> float:
+        """The level of Student's t that intervals over its runs are drawn at."""
+        return drawn_at(self.capture.until)
+
     def cells(self) -> list[dict[str, CellValue]]:
         """The distinct cells, in the order of their axes."""
         found = {cell_key(run.cell): run.cell for run in self.capture.runs}
         return sorted(found.values(), key=cell_order)
+
+    def counted(self, cell: dict[str, CellValue]) -> list[RunSummary]:
+        """The runs of a cell that a comparison would count by themselves; all of them where none would be."""
+        runs = [(run, summary) for run, summary in self.pairs() if run.cell == cell]
+        sound = [summary for run, summary in runs if not disturbed(run) and state_fault(run, summary) is None]
+        return sound or [summary for _, summary in runs]
 
     def identity(self, name: str) -> list[str]:
         """What the servers of the runs said of one thing that decides the output."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from radixbench.metrics.summary import RunSummary
 from radixbench.report import readings, text
-from radixbench.report.axes import ARMS, MAX_PANELS, Axis, label, main_axis, place
+from radixbench.report.axes import ARMS, MAX_PANELS, Axis, in_table_only, label, main_axis, place
 from radixbench.report.cells import arm_cell, cell_order, cell_title
 from radixbench.report.evidence import Evidence
 from radixbench.report.model import Figure, Grid, Panel, Row
@@ -16,10 +16,31 @@ _CACHED_TITLE = "Cached tokens: measured against expected"
 
 def cached_figure(sides: Sequence[Evidence]) -> Figure:
     """Panels for each arm that reused anything; an arm that reused nothing is told in the table."""
-    panels = tuple(panel for side in sides for panel in _cached_panels(side))
+    found = [_cached_panels(side) for side in sides]
+    most = MAX_PANELS // max(sum(map(bool, found)), 1)
+    panels = tuple(panel for own in found for panel in own[:most])
     grid = _cached_grid(sides)
     absent = "" if panels else _why_no_hits(sides)
-    return Figure("cached", _CACHED_TITLE, readings.CACHED, panels[:MAX_PANELS], grid, absent)
+    return Figure(
+        "cached",
+        _CACHED_TITLE,
+        readings.CACHED,
+        panels,
+        grid,
+        absent,
+        (*_untold(sides), *in_table_only(sum(map(len, found)) - len(panels))),
+    )
+
+
+def _untold(sides: Sequence[Evidence]) -> Iterator[str]:
+    """Runs that are to be expected to reuse something and don't say what they did: a bar without a mark."""
+    for side in sides:
+        told = [summary.cache.cached_tokens for summary in side.summaries if expects(summary)]
+        if None in told:
+            yield (
+                f"{side.arm.name}: {told.count(None)} of {text.plural(len(told), 'run')} didn't tell what was cached, "
+                "and have a bar without a mark."
+            )
 
 
 def ordered(side: Evidence) -> list[RunSummary]:

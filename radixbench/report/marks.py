@@ -7,28 +7,47 @@ get the panel's summary and the figure's table instead.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import altair as alt
 
-from radixbench.report import bar_marks, time_marks
+from radixbench.report import bar_marks, distribution_marks, fit_marks, forest_marks, gantt_marks, time_marks
 from radixbench.report.encodings import HOVER, arms, data, legend, tip
 from radixbench.report.model import Panel, PanelKind, Slot
 from radixbench.report.palette import Palette
 
-_STRIP_HEIGHT = 26
 _HEIGHTS: dict[PanelKind, int] = {
     "curve": 280,
     "expected": 220,
     "turns": 220,
-    "shortfall": _STRIP_HEIGHT,
+    "distribution": 150,
     "timeline": 130,
-    "reasons": _STRIP_HEIGHT,
     "batches": 190,
     "lines": 130,
 }
-_SHAPES: dict[Slot, str] = {"a": "circle", "b": "square"}
+"""Pixels of kinds whose height doesn't depend on what is in them."""
+_SHAPES: dict[Slot, str] = {
+    "a": "circle",
+    "b": "square",
+    "c": "triangle-up",
+    "d": "diamond",
+    "e": "cross",
+    "f": "triangle-down",
+    "g": "triangle-right",
+    "h": "triangle-left",
+}
+_DASHES: dict[Slot, list[int]] = {
+    "a": [1, 0],
+    "b": [1, 0],
+    "c": [6, 3],
+    "d": [2, 2],
+    "e": [9, 3, 2, 3],
+    "f": [4, 2],
+    "g": [12, 4],
+    "h": [2, 4],
+}
+"""Two lines are told apart by colour and the shape of their points; more of them also by their strokes."""
 
 
 def chart(panel: Panel, palette: Palette, *, hover: bool = True) -> alt.LayerChart | alt.FacetChart:
@@ -37,11 +56,8 @@ def chart(panel: Panel, palette: Palette, *, hover: bool = True) -> alt.LayerCha
     Without ``hover``, marks that only serve it are left out: what a still picture needs.
     """
     layers = [layer for layer in _BUILDERS[panel.kind](panel, palette) if hover or layer.name != HOVER]
-    height = _HEIGHTS[panel.kind]
-    if panel.kind == "reasons":
-        height = _STRIP_HEIGHT * len({(row["reason"], row["series"]) for row in panel.rows})
-    if panel.kind == "shortfall":
-        height = bar_marks.height(panel)
+    measure = _MEASURED.get(panel.kind)
+    height = _HEIGHTS[panel.kind] if measure is None else measure(panel)
     return alt.layer(*layers, data=data(panel.rows)).properties(height=height)
 
 
@@ -60,16 +76,27 @@ def _curve(panel: Panel, palette: Palette) -> list[alt.Chart]:
         x: alt.X = alt.X(
             "x:N", title=panel.x_title, scale=alt.Scale(domain=words), axis=alt.Axis(labelAngle=0)
         )
-        means = alt.Chart(data(panel.marks)).mark_tick(thickness=2, size=44, aria=False)
+        means = [alt.Chart(data(panel.marks)).mark_tick(thickness=2, size=44, aria=False)]
     else:
         x = _numbers(panel)
-        means = alt.Chart(data(panel.marks)).mark_line(strokeWidth=2, aria=False)
+        means = list(_lines(panel))
     points = (
         alt.Chart()
-        .mark_point(size=64, filled=False, strokeWidth=1.8, opacity=0.95)
+        .mark_point(size=64, filled=False, strokeWidth=1.8, opacity=0.95, aria=False)
         .encode(x=x, y=y, color=arms(panel, palette), shape=_shape(panel), tooltip=tip())
     )
-    return [means.encode(x=x, y=y, color=arms(panel, palette)), points]
+    return [*(one.encode(x=x, y=y, color=arms(panel, palette)) for one in means), points]
+
+
+def _lines(panel: Panel) -> Iterator[alt.Chart]:
+    """A line through the means of each arm; where there are more than two, each with a stroke of its own."""
+    if len(panel.series) < 3:
+        yield alt.Chart(data(panel.marks)).mark_line(strokeWidth=2, aria=False)
+        return
+    for name, slot in zip(panel.series, panel.slots, strict=True):
+        rows = [row for row in panel.marks if row["series"] == name]
+        if rows:
+            yield alt.Chart(data(rows)).mark_line(strokeWidth=2, strokeDash=_DASHES[slot], aria=False)
 
 
 def _numbers(panel: Panel) -> alt.X:
@@ -141,9 +168,12 @@ def _against_expectation(
         .mark_bar(stroke=palette.muted, strokeWidth=1, fill=palette.expected, cornerRadius=1, aria=False)
         .encode(x=x, xOffset=seed, y=y, y2="high:Q", tooltip=tip())
     )
+    told = [row for row in panel.rows if row["measured"] is not None]
+    if not told:
+        return [bar]
     point = (
-        alt.Chart()
-        .mark_point(size=60, filled=True, stroke=palette.paper, strokeWidth=1)
+        alt.Chart(data(told))
+        .mark_point(size=60, filled=True, stroke=palette.paper, strokeWidth=1, aria=False)
         .encode(x=x, xOffset=seed, y=alt.Y("measured:Q"), color=arms(panel, palette), tooltip=tip())
     )
     return [bar, point]
@@ -154,8 +184,19 @@ _BUILDERS: dict[PanelKind, Callable[[Panel, Palette], list[Any]]] = {
     "expected": _expected,
     "turns": _turns,
     "shortfall": bar_marks.shortfall,
+    "distribution": distribution_marks.distribution,
+    "fit": fit_marks.fit,
+    "forest": forest_marks.forest,
+    "gantt": gantt_marks.gantt,
     "timeline": time_marks.timeline,
     "reasons": time_marks.reasons,
     "batches": time_marks.batches,
     "lines": time_marks.lines,
+}
+_MEASURED: dict[PanelKind, Callable[[Panel], int]] = {
+    "reasons": time_marks.strip_height,
+    "shortfall": bar_marks.height,
+    "fit": fit_marks.height,
+    "forest": forest_marks.height,
+    "gantt": gantt_marks.height,
 }

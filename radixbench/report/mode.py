@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from radixbench.capture.model import Run
 from radixbench.report import text
+from radixbench.report.evidence import Evidence
 from radixbench.report.model import Tone
 from radixbench.report.words import known
 
@@ -69,3 +70,9 @@ def verification_tone(runs: Sequence[Run]) -> Tone:
     if any(run.protocol.verified is False for run in runs):
         return "worse"
     return "better" if runs and all(run.protocol.verified is True for run in runs) else "caution"
+
+
+def sides_tone(sides: Sequence[Evidence]) -> Tone:
+    """The tone of all sides together: a side without runs proves nothing."""
+    tone = verification_tone([run for side in sides for run in side.capture.runs])
+    return "caution" if tone == "better" and not all(side.capture.runs for side in sides) else tone

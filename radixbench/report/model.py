@@ -24,13 +24,22 @@ FigureKey = Literal[
     "gantt",
     "scheduler",
     "clocks",
-    "prefill",
     "timeline",
 ]
 SectionKey = Literal[
-    "failures", "questions", "power", "law", "outputs", "spread", "sources", "client", "corpus", "slowest"
+    "failures",
+    "questions",
+    "power",
+    "law",
+    "outputs",
+    "spread",
+    "sources",
+    "client",
+    "corpus",
+    "slowest",
+    "clocks",
 ]
-Slot = Literal["a", "b"]
+Slot = Literal["a", "b", "c", "d", "e", "f", "g", "h"]
 Short = Literal["whole", "code", ""]
 PanelKind = Literal[
     "curve",
@@ -46,7 +55,7 @@ PanelKind = Literal[
     "batches",
     "lines",
 ]
-EXPLAINING = "hit_rate"
+FIRST = ("goodput", "goodput_share", "hit_rate")
 Row: TypeAlias = dict[str, str | float | int | bool | None]
 
 
@@ -62,12 +71,32 @@ class Headline:
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """One short fact under the headline. ``note`` is the long form, ``tone`` its colour and mark."""
+    """One short fact under the headline. ``note`` is the long form, ``tone`` its colour and mark.
+
+    ``link`` is the place on the page with the evidence, "" for none.
+    """
 
     label: str
     value: str
     tone: Tone = "neutral"
     note: str = ""
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a sceptic asks, with a short answer.
+
+    ``word`` is the answer in a word, which says the tone without colour; ``link`` is the place on the page with the
+    evidence, "" where there is none.
+    """
+
+    key: str
+    text: str
+    word: str
+    answer: str
+    tone: Tone
+    link: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +163,8 @@ class FactorCell:
 
     @property
     def first(self) -> tuple[FactorRow, ...]:
-        """The rows of a first table, the same everywhere: gated ones, and the hit rate, which explains them."""
-        return tuple(row for row in self.rows if row.gated or row.metric == EXPLAINING)
+        """The rows of a first table: gated ones, goodput where it was asked for, and the hit rate, which explains them."""
+        return tuple(row for row in self.rows if row.gated or row.metric in FIRST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +174,8 @@ class Panel:
     ``rows`` are drawn by ``kind``; ``series`` names the legend's entries in their order. ``slots`` are the
     arms that the entries stand for, where they stand for arms: they decide the colours.
     ``marks`` are rows of a second layer: run windows or moments on a time axis, means on a curve. ``rules`` are
-    horizontal reference lines. ``marks_word`` is what the legend calls the marks, "" for no entry. ``x_ticks`` are places on a time axis with the clock time to print there. ``log_y`` asks for a logarithmic axis. ``x_domain``, ``y_top`` and
+    horizontal reference lines. ``marks_word`` is what the legend calls the marks, "" for no entry. ``x_ticks`` are places on the horizontal
+    axis with the words to print there. ``log_x`` and ``log_y`` ask for logarithmic axes. ``x_domain``, ``y_top`` and
     ``inset`` (pixels left of the plot) are shared by panels that are to be compared by eye; the first
     of them carries the ``legend``.
     """
@@ -162,6 +192,7 @@ class Panel:
     marks: tuple[Row, ...] = ()
     rules: tuple[Row, ...] = ()
     log_y: bool = False
+    log_x: bool = False
     x_domain: tuple[float, float] | None = None
     y_top: float | None = None
     inset: int = 0
@@ -278,7 +309,8 @@ class GlossaryRow:
 class ReportView:
     """Everything a report says, in the order it says it. ``arms`` has one entry for a single capture.
 
-    ``brief`` is what the sections come to, in the few lines that a terminal and Markdown have for them.
+    ``brief`` is what the sections come to, in the few lines that a terminal and Markdown have for them. ``alike`` are
+    the chips of a comparison: what must be the same on both sides, and whether it is.
     """
 
     title: str
@@ -297,6 +329,8 @@ class ReportView:
     footer: tuple[str, ...]
     sections: tuple[Section, ...] = ()
     brief: tuple[Statement, ...] = ()
+    questions: tuple[Question, ...] = ()
+    alike: tuple[Chip, ...] = ()
 
     @property
     def told(self) -> tuple[CaveatView, ...]:

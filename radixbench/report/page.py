@@ -18,11 +18,12 @@ import jinja2
 from markupsafe import Markup
 
 from radixbench.report import charts
+from radixbench.report.inert import inert
 from radixbench.report.model import Figure, Panel
+from radixbench.report.packed import packed
 from radixbench.report.palette import DARK, LIGHT, NAMED, Palette
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_UNSAFE_IN_SCRIPT = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +68,17 @@ def fill(
             **values,
             style=_trusted(_colours() + "".join(_file(name) for name in styles)),
             theme_script=_trusted(_file("theme.js")),
-            plots_script=_trusted(_file("plots.js")),
+            plots_script=_trusted(_file("tools.js") + _file("plots.js")),
             runtime=_trusted(charts.runtime()) if panels else "",
-            specs=script_json({panel.key: charts.live(panel, NAMED) for panel in panels}) if panels else "",
+            specs=_specs(panels) if panels else "",
         )
     )
 
 
-def script_json(value: Any) -> Markup:
-    """JSON that no string within can lead out of its script element."""
-    document = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-    for character, escaped in _UNSAFE_IN_SCRIPT.items():
-        document = document.replace(character, escaped)
-    return _trusted(document)
+def _specs(panels: Sequence[Panel]) -> Markup:
+    """What the live charts are drawn from, by panel."""
+    specs = {panel.key: charts.live(panel, NAMED) for panel in panels}
+    return _trusted(packed(json.dumps(specs, separators=(",", ":"), sort_keys=True)))
 
 
 def _drawn(panel: Panel) -> DrawnPanel:
@@ -91,11 +90,17 @@ def _trusted(text: str) -> Markup:
     return Markup(text)  # noqa: S704 - made by this package or by the drawing library, which escapes
 
 
+def _seen(value: Any) -> Any:
+    """Plain text without what acts on a reader's eye; what this package made itself stays as it is."""
+    return inert(value) if type(value) is str else value
+
+
 @cache
 def _environment() -> jinja2.Environment:
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
+        finalize=_seen,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

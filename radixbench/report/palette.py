@@ -12,13 +12,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """One colour for each role: arms a and b, computed and cached tokens, expectation, ink and grid.
+    """One colour for each role: arms a to h, computed and cached tokens, expectation, ink and grid.
 
     ``raced`` to ``unexplained`` are causes of tokens that weren't reused; a first arrival has the colour of ``computed``.
     """
 
     a: str
     b: str
+    c: str
+    d: str
+    e: str
+    f: str
+    g: str
+    h: str
     computed: str
     cached: str
     expected: str
@@ -35,6 +41,12 @@ class Palette:
 LIGHT = Palette(
     a="#0067a5",
     b="#c2500a",
+    c="#00866a",
+    d="#a8327a",
+    e="#7d6a00",
+    f="#3b8fc9",
+    g="#6b7686",
+    h="#1b2027",
     computed="#6b7686",
     cached="#00866a",
     expected="#b9c2cd",
@@ -50,6 +62,12 @@ LIGHT = Palette(
 DARK = Palette(
     a="#5bb8f5",
     b="#f59a4d",
+    c="#3fc9a2",
+    d="#f08cc8",
+    e="#e0d050",
+    f="#a9c7ff",
+    g="#8d99aa",
+    h="#e6eaf0",
     computed="#8d99aa",
     cached="#3fc9a2",
     expected="#4a5666",
@@ -65,6 +83,12 @@ DARK = Palette(
 NAMED = Palette(
     a="var(--a)",
     b="var(--b)",
+    c="var(--c)",
+    d="var(--d)",
+    e="var(--e)",
+    f="var(--f)",
+    g="var(--g)",
+    h="var(--h)",
     computed="var(--computed)",
     cached="var(--cached)",
     expected="var(--expected)",

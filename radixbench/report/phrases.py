@@ -10,7 +10,6 @@ from radixbench.report.words import metric_prose
 
 _SIZE_WORDS = {True: ("shorter", "longer"), False: ("lower", "higher")}
 _BLUNT = 0.1
-_BLIND = 0.25
 _OTHER_BOUND: dict[Bound, Bound] = {"upper": "lower", "lower": "upper"}
 
 
@@ -49,24 +48,32 @@ def _inverse(factor: Factor) -> Factor:
     return Factor(value=1 / factor.value, low=low, high=high, level=factor.level)
 
 
-def is_blind(row: Change) -> bool:
-    """Whether a row within noise would have missed even a large effect, so that it shows nothing at all."""
-    return row.verdict == "within-noise" and row.detectable is not None and row.detectable >= _BLIND
+def only_alone(rows: Sequence[Change]) -> str:
+    """``time to first token is worse only by itself, not when all gated figures are judged together``."""
+    by_word: dict[str, list[str]] = {}
+    for row in rows:
+        word = "better" if row.factor is not None and row.factor.value > 1 else "worse"
+        by_word.setdefault(word, []).append(metric_prose(row.metric))
+    told = [
+        f"{text.several(names)} {'is' if len(names) == 1 else 'are'} {word} only by {'itself' if len(names) == 1 else 'themselves'}"
+        for word, names in by_word.items()
+    ]
+    return f"{text.several(told)}, not when all gated figures are judged together"
 
 
 def noise(rows: Sequence[Change]) -> str:
     """That nothing was seen, and what would have been: the weakest row speaks for all.
 
-    From ``_BLUNT`` on, "only" says that smaller effects may well be there.
+    Likely is a chance of 80 %. From ``_BLUNT`` on, "only" says that smaller effects may well be there.
     """
     seen = [row.detectable for row in rows if row.detectable is not None]
     if len(seen) < len(rows):
         return "within noise"
     only = "only " if max(seen) >= _BLUNT else ""
-    return f"within noise; {only}an effect of {text.effect(max(seen))} or more would have been seen"
+    return f"within noise; {only}an effect of {text.effect(max(seen))} or more would likely have been seen"
 
 
 def limit(rows: Sequence[Change]) -> str:
-    """``only a change of 78.9 % or more would have been seen``, for rows that are blind."""
+    """``only a change of 78.9 % or more would likely have been seen``, for rows that are blind."""
     weakest = max(row.detectable for row in rows if row.detectable is not None)
-    return f"only a change of {text.effect(weakest)} or more would have been seen"
+    return f"only a change of {text.effect(weakest)} or more would likely have been seen"

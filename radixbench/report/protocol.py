@@ -108,14 +108,26 @@ def _first_sentence(message: str) -> str:
     return _SENTENCE_END.split(message.strip(), maxsplit=1)[0]
 
 
+def _overlap(sides: Sequence[Evidence]) -> bool:
+    """Whether every side was still measured when the last of them began."""
+    spans = [
+        (
+            min(run.clock_anchor.wall_at(run.start_ns) for run in side.capture.runs),
+            max(run.clock_anchor.wall_at(run.end_ns) for run in side.capture.runs),
+        )
+        for side in sides
+        if len(side.capture.runs) > 1
+    ]
+    return not spans or max(start for start, _ in spans) < min(end for _, end in spans)
+
+
 def run_order(sides: Sequence[Evidence]) -> str:
     """The order the arms ran in, as it was: ``A B B A …``; "" for one arm."""
     if len(sides) < 2:
         return ""
     placed = sorted((run.order, side.arm.slot.upper()) for side in sides for run in side.capture.runs)
-    if len({order for order, _ in placed}) < len(placed):
+    if len({order for order, _ in placed}) < len(placed) or not _overlap(sides):
         return "The arms come from separate measurements: their runs did not alternate in time."
     shown = " ".join(slot for _, slot in placed[:_LONGEST_ORDER])
-    return (
-        f"The runs followed each other in this order: {shown}{' …' if len(placed) > _LONGEST_ORDER else ''}"
-    )
+    end = " …" if len(placed) > _LONGEST_ORDER else "."
+    return f"The runs followed each other in this order: {shown}{end}"

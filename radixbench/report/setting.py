@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from radixbench.capture.model import Environment, Run
-from radixbench.compare.change import Comparison
+from radixbench.compare.change import Comparison, Difference
 from radixbench.metrics.answers import CAUSE_WORDS
 from radixbench.report import text
 from radixbench.report.evidence import Evidence
@@ -46,7 +46,9 @@ def _engine(side: Evidence) -> str:
 
 def _seeds(side: Evidence) -> str:
     seeds = sorted({run.seed for run in side.capture.runs})
-    return f"{len(seeds)} ({text.ranges(seeds)})" if seeds else "none"
+    until = side.capture.until
+    added = "" if until is None else f", added to come within ±{text.share(until)}"
+    return f"{len(seeds)} ({text.ranges(seeds)}){added}" if seeds else "none"
 
 
 def _requests(sides: Sequence[Evidence]) -> Chip:
@@ -87,19 +89,25 @@ def differences(comparison: Comparison) -> tuple[PairRow, ...]:
     ordered = sorted(comparison.differences, key=lambda difference: difference.allowed)
     return tuple(
         PairRow(
-            name=difference.field,
-            a=_shown(difference.a),
-            b=_shown(difference.b),
-            status="allowed, listed" if difference.allowed else "forbids a verdict",
-            tone="neutral" if difference.allowed else "refused",
+            name=f"{one.field} ({one.where})" if one.where else one.field,
+            a=_shown(one.a),
+            b=_shown(one.b),
+            status=_status(one),
+            tone="neutral" if one.allowed else "caution" if one.overridden else "refused",
         )
-        for difference in ordered
+        for one in ordered
     )
+
+
+def _status(one: Difference) -> str:
+    if one.overridden:
+        return "forbids a verdict; allowed by hand"
+    return "allowed, listed" if one.allowed else "forbids a verdict"
 
 
 def environment(sides: Sequence[Evidence]) -> tuple[PairRow, ...]:
     """Machine, software, server settings and identity of both sides; rows that differ say so."""
-    tables = [dict(_facts(side)) for side in sides]
+    tables = [dict(facts(side)) for side in sides]
     names = list(dict.fromkeys(name for table in tables for name in table))
     return tuple(_pair(name, [table.get(name, text.MISSING) for table in tables]) for name in names)
 
@@ -115,7 +123,8 @@ def _pair(name: str, values: Sequence[str]) -> PairRow:
     )
 
 
-def _facts(side: Evidence) -> Iterable[tuple[str, str]]:
+def facts(side: Evidence) -> Iterable[tuple[str, str]]:
+    """Whatever was recorded of one side's machine, software, server and telemetry, by name."""
     yield "captured", text.moment(side.capture.created_wall_ns)
     yield from _machine(side.capture.environment)
     runs = side.capture.runs

@@ -5,24 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from radixbench.compare.change import Bound, Change, Comparison, Side
-from radixbench.metrics.registry import METRICS
+from radixbench.compare.family import is_blind, is_withdrawn
+from radixbench.compare.gate import gated
+from radixbench.compare.side import over_runs
+from radixbench.metrics.registry import METRICS, reported
 from radixbench.metrics.summary import RunFigure
 from radixbench.report import text
 from radixbench.report.cells import CellKey, cell_key, cell_order, cell_title
 from radixbench.report.evidence import Evidence
 from radixbench.report.model import FactorCell, FactorRow, Value
-from radixbench.report.phrases import is_blind
 from radixbench.report.words import HEADLINE_METRICS, VERDICT_TONES, VERDICT_WORDS, metric_title
-from radixbench.stats.interval import MeanKind, mean_interval
-from radixbench.stats.sample import Absent, Sample
 
 _BOUND_WORDS: dict[Bound, str] = {"upper": "upper bound", "lower": "lower bound"}
 
 
 def factor_cells(comparison: Comparison, gate: Sequence[str] = HEADLINE_METRICS) -> tuple[FactorCell, ...]:
-    """Every change, grouped by cell; cells in the order of their axes, gated rows first."""
+    """Every change, grouped by cell; cells in the order of their axes, gated rows first.
+
+    Gated rows have the verdict that holds when all of them are judged together, as in the headline.
+    """
+    together = {(cell_key(row.cell), row.metric): row for row in gated(comparison, gate)}
     groups: dict[CellKey, list[Change]] = {}
-    for change in comparison.changes:
+    for own in comparison.changes:
+        change = together.get((cell_key(own.cell), own.metric), own)
         groups.setdefault(cell_key(change.cell), []).append(change)
     ordered = sorted(groups.values(), key=lambda rows: cell_order(rows[0].cell))
     everywhere = _carried_by_all(comparison)
@@ -93,15 +98,19 @@ def _verdict_note(change: Change) -> str:
     """The effect that would have been seen, or why it is undecided. Why captures are incomparable is said once,
     in the headline, and then no factor is shown.
     """
+    if is_withdrawn(change):
+        return f"{_own(change)} by itself, which {change.reason}"
     if change.verdict == "within-noise":
-        seen = f"{'only ' if is_blind(change) else ''}{_seen(change)} would show" if _seen(change) else ""
-        withdrawn = change.reason if change.reason and change.reason != _warning(change) else ""
-        return "; ".join(part for part in (withdrawn, seen) if part)
+        return f"{'only ' if is_blind(change) else ''}{_seen(change)} would show" if _seen(change) else ""
     return change.reason or "" if change.verdict == "undecided" else ""
 
 
+def _own(change: Change) -> str:
+    return "better" if change.factor is not None and change.factor.value > 1 else "worse"
+
+
 def _seen(change: Change) -> str:
-    if change.verdict != "within-noise" or change.detectable is None:
+    if change.verdict != "within-noise" or change.detectable is None or is_withdrawn(change):
         return ""
     return f"≥ {text.effect(change.detectable)}"
 
@@ -118,17 +127,19 @@ def single_cells(evidence: Evidence, gate: Sequence[str] = HEADLINE_METRICS) -> 
     """Every metric of every cell of one capture, as the mean over its runs with its interval."""
     cells = []
     for cell in evidence.cells():
-        runs = [summary for summary in evidence.summaries if summary.cell == cell]
+        runs = evidence.counted(cell)
         rows = [
-            _single_row(name, [run.figures[name] for run in runs if name in run.figures], gate)
-            for name in METRICS
+            _single_row(
+                name, [run.figures[name] for run in runs if name in run.figures], gate, evidence.drawn
+            )
+            for name in (metric.name for metric in reported(runs))
         ]
         cells.append(FactorCell(cell_title(cell), tuple(sorted(rows, key=lambda row: not row.gated))))
     return tuple(cells)
 
 
-def _single_row(name: str, figures: Sequence[RunFigure], gate: Sequence[str]) -> FactorRow:
-    estimate = mean_side(figures, METRICS[name].aggregate)
+def _single_row(name: str, figures: Sequence[RunFigure], gate: Sequence[str], drawn: float) -> FactorRow:
+    estimate = over_runs(figures, METRICS[name], drawn=drawn)
     return FactorRow(
         metric=name,
         title=metric_title(name),
@@ -143,14 +154,3 @@ def _single_row(name: str, figures: Sequence[RunFigure], gate: Sequence[str]) ->
         caveats=(),
         formula=formula(name),
     )
-
-
-def mean_side(figures: Sequence[RunFigure], kind: MeanKind) -> Side:
-    """The mean over runs with its interval; a run without the figure leaves the mean and is named."""
-    values = tuple(figure.value for figure in figures if figure.value is not None)
-    reasons = list({figure.reason: None for figure in figures if figure.reason})
-    n_values = sum(figure.n_values for figure in figures)
-    estimate = mean_interval(Sample(values), kind=kind)
-    if isinstance(estimate, Absent):
-        return Side(None, None, None, len(values), n_values, reasons[0] if reasons else estimate.reason)
-    return Side(estimate.value, estimate.low, estimate.high, estimate.n, n_values)

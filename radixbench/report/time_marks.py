@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import altair as alt
@@ -9,6 +10,10 @@ import altair as alt
 from radixbench.report.encodings import HOVER, arms, data, legend, time, tip
 from radixbench.report.model import Panel
 from radixbench.report.palette import Palette
+
+_STRIP_HEIGHT, _LINE_HEIGHT, _MARGIN = 26, 13, 8
+_LETTERS = 16
+"""So many fit beside a strip on a phone, of a name of one line."""
 
 _DASHES: tuple[list[int], ...] = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2])
 
@@ -64,7 +69,12 @@ def reasons(panel: Panel, palette: Palette) -> list[alt.Chart]:
             y=alt.Y(
                 "reason:N",
                 title=panel.y_title or None,
-                axis=alt.Axis(labelLimit=panel.inset - 4, minExtent=panel.inset),
+                axis=alt.Axis(
+                    labelLimit=panel.inset - 4,
+                    minExtent=panel.inset,
+                    labelExpr=_in_lines(panel),
+                    labelOffset=-_LINE_HEIGHT if panel.marks else 0,
+                ),
             ),
             yOffset=alt.YOffset("series:N", scale=alt.Scale(domain=list(panel.series))),
             color=arms(panel, palette),
@@ -72,6 +82,39 @@ def reasons(panel: Panel, palette: Palette) -> list[alt.Chart]:
         )
     )
     return [strip]
+
+
+def strip_height(panel: Panel) -> int:
+    """Pixels for every arm's stretches, and for what the axis writes."""
+    reasons_drawn = {str(row["reason"]) for row in panel.rows}
+    written = _lines(panel)
+    text = max((len(written.get(name, [name])) for name in reasons_drawn), default=1) * _LINE_HEIGHT + _MARGIN
+    return max(
+        _STRIP_HEIGHT * len({(row["reason"], row["series"]) for row in panel.rows}), text * len(reasons_drawn)
+    )
+
+
+def _in_lines(panel: Panel) -> str:
+    """The axis writes what the marks say of a reason below its name."""
+    return f"{json.dumps(_lines(panel), ensure_ascii=False)}[datum.label] || datum.label"
+
+
+def _lines(panel: Panel) -> dict[str, list[str]]:
+    """A reason's name, its shares and what they are shares of, each on lines of its own."""
+    found = {}
+    for mark in panel.marks:
+        shares, of, whole = str(mark["label"]).partition(" of ")
+        found[str(mark["reason"])] = [*_broken(str(mark["reason"])), shares, f"{of}{whole}".strip()]
+    return found
+
+
+def _broken(name: str) -> list[str]:
+    """In two where it is too long for one line, at the space that leaves the shortest lines."""
+    words = name.split()
+    if len(name) <= _LETTERS or len(words) < 2:
+        return [name]
+    halves = ([" ".join(words[:at]), " ".join(words[at:])] for at in range(1, len(words)))
+    return min(halves, key=lambda lines: max(map(len, lines)))
 
 
 def batches(panel: Panel, palette: Palette) -> list[alt.Chart]:

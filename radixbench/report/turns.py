@@ -13,6 +13,7 @@ from typing import Literal
 from radixbench.metrics.figure import TurnAccount
 from radixbench.metrics.summary import RunSummary
 from radixbench.report import readings, text
+from radixbench.report.axes import MAX_PANELS, in_table_only
 from radixbench.report.cells import CellKey, arm_at, arm_cell, cell_key, cell_title
 from radixbench.report.evidence import Evidence
 from radixbench.report.hits import between, expects, ordered
@@ -33,18 +34,26 @@ _WHY_PARTED = {
 
 
 def turns_figure(sides: Sequence[Evidence]) -> Figure | None:
-    """Hit rate by turn, a panel for each arm and cell with more than one turn; ``None`` without turns."""
-    panels = [
-        panel
+    """Hit rate by turn, a panel for each arm and cell with more than one turn, of the first ones; ``None`` without turns."""
+    found = [
+        [
+            panel
+            for place, cell in enumerate(side.cells())
+            if (panel := _panel(side, place, [s for s in ordered(side) if s.cell == cell])) is not None
+        ]
         for side in sides
-        for place, cell in enumerate(side.cells())
-        if (panel := _panel(side, place, [s for s in ordered(side) if s.cell == cell])) is not None
     ]
-    if not panels:
+    if not any(found):
         return None
+    most = MAX_PANELS // sum(map(bool, found))
+    panels = [panel for own in found for panel in own[:most]]
     dashed = (readings.TURNS_PROMPT_ONLY,) if any(panel.marks for panel in panels) else ()
     reading = (*readings.TURNS[:1], *dashed, *readings.TURNS[1:])
-    notes = (*(note for side in sides for note in _met_notes(side)), *_parted_notes(sides))
+    notes = (
+        *(note for side in sides for note in _met_notes(side)),
+        *_parted_notes(sides),
+        *in_table_only(sum(map(len, found)) - len(panels)),
+    )
     return Figure("turns", _TITLE, reading, tuple(panels), _grid(sides), notes=notes)
 
 

@@ -11,28 +11,41 @@ from pathlib import Path
 
 from radixbench import __version__
 from radixbench.capture.model import Capture
-from radixbench.compare.change import ArmSummary, Caveat, Comparison
+from radixbench.compare.arm import Arm as Gathered
+from radixbench.compare.arm import gather
+from radixbench.compare.change import ArmSummary, Caveat, CellClocks, Comparison, LawChange
+from radixbench.compare.gate import gated
+from radixbench.compare.law import capture_laws
 from radixbench.metrics.registry import METRICS
-from radixbench.metrics.summary import RunSummary, summarise
 from radixbench.report import text
-from radixbench.report.batches import prefill_figure
 from radixbench.report.brief import brief
 from radixbench.report.caveats import caveat_views
 from radixbench.report.client import client_section
 from radixbench.report.clocks import clocks_figure
 from radixbench.report.corpus import corpus_section
 from radixbench.report.curves import THROUGHPUT, TTFT, Means, compared_means, curve, means_of
+from radixbench.report.distribution import distribution_figure
 from radixbench.report.evidence import Evidence, setting
 from radixbench.report.failures import failures_section
+from radixbench.report.forest import forest_figure
+from radixbench.report.gantt import gantt_figure
 from radixbench.report.hits import cached_figure
+from radixbench.report.law import law_figure
+from radixbench.report.law_section import law_section
 from radixbench.report.levels import levels_figure
 from radixbench.report.mode import cache_words
 from radixbench.report.model import Arm, Figure, GlossaryRow, ReportView, Section
+from radixbench.report.outputs import PairOutputs, outputs_section, paired_outputs
+from radixbench.report.power import power_section
 from radixbench.report.protocol import protocol_rows, run_order
+from radixbench.report.questions import questions
+from radixbench.report.same import comparability
+from radixbench.report.scheduler import scheduler_figure
 from radixbench.report.setting import chips, differences, environment
 from radixbench.report.shortfall import shortfall_figure
 from radixbench.report.slowest import slowest_section
 from radixbench.report.sources import sources_section
+from radixbench.report.spread import spread_section
 from radixbench.report.table import factor_cells, single_cells
 from radixbench.report.turns import turns_figure
 from radixbench.report.verdict import comparison_headline, single_headline
@@ -46,21 +59,29 @@ def build_view(
     a: Capture,
     b: Capture,
     *,
-    a_runs: Sequence[RunSummary] | None = None,
-    b_runs: Sequence[RunSummary] | None = None,
+    arms: tuple[Gathered, Gathered] | None = None,
     gate: Sequence[str] = HEADLINE_METRICS,
 ) -> ReportView:
     """Everything a reader is shown of A against B.
 
-    ``a_runs`` and ``b_runs`` are the summaries of the captures' runs in their order, where the caller
-    has them already; they are computed otherwise. The headline speaks of the metrics in ``gate``.
+    ``arms`` are the captures gathered, where the caller has compared them so; they are gathered otherwise, which
+    summarises every run. The headline speaks of the metrics in ``gate``.
     """
+    gathered_a, gathered_b = arms or (gather("A", a, None), gather("B", b, None))
     sides = (
-        _evidence(_arm("a", comparison.a, comparison, a), a, a_runs),
-        _evidence(_arm("b", comparison.b, comparison, b), b, b_runs),
+        _evidence(_arm("a", comparison.a, comparison, a), gathered_a),
+        _evidence(_arm("b", comparison.b, comparison, b), gathered_b),
     )
     where = setting(sides)
-    figures, sections = _figures(sides, compared_means(comparison.changes)), _sections(sides)
+    figures = _figures(
+        sides,
+        compared_means(comparison.changes),
+        forest_figure(gated(comparison, gate), comparison.threshold, gate),
+        comparison.laws,
+        comparison.clocks,
+    )
+    pairs = paired_outputs(sides)
+    sections = _sections(sides, comparison, gate, comparison.laws, pairs)
     return ReportView(
         title=f"radixbench: {sides[0].arm.name} against {sides[1].arm.name}, {where}",
         kind="comparison",
@@ -74,10 +95,12 @@ def build_view(
         environment=environment(sides),
         protocol=protocol_rows(sides),
         run_order=run_order(sides),
-        glossary=_glossary(),
-        footer=_footer(sides),
+        glossary=glossary(),
+        footer=footer(sides),
         sections=sections,
         brief=brief(sides, figures, sections),
+        questions=questions(sides, comparison, gate=gate, places=_places(figures, sections), pairs=pairs),
+        alike=comparability(sides, comparison, pairs),
     )
 
 
@@ -85,18 +108,23 @@ def build_single_view(
     capture: Capture,
     *,
     path: str | None = None,
-    runs: Sequence[RunSummary] | None = None,
+    gathered: Gathered | None = None,
     caveats: Sequence[Caveat] = (),
     gate: Sequence[str] = HEADLINE_METRICS,
 ) -> ReportView:
-    """Everything a reader is shown of one capture: figures with their intervals, and no verdict."""
+    """Everything a reader is shown of one capture: figures with their intervals, and no verdict.
+
+    ``gathered`` is the capture with its runs summarised, where the caller has that already.
+    """
     modes = {run.mode for run in capture.runs}
     name = f"cache {'/'.join(sorted(modes, reverse=True))}" if modes else "capture"
     cache = cache_words(capture.runs)
     arm = Arm("a", name, capture.scenario.name, path or "", capture.scenario.why, cache)
-    sides = (_evidence(arm, capture, runs),)
+    sides = (_evidence(arm, gathered or gather("", capture, path)),)
     where = setting(sides)
-    figures, sections = _figures(sides, means_of(sides[0])), _sections(sides)
+    laws = capture_laws(capture, sides[0].summaries)
+    figures = _figures(sides, means_of(sides[0]), laws=laws)
+    sections = _sections(sides, laws=laws)
     return ReportView(
         title=f"radixbench: {capture.scenario.name}, {where}",
         kind="single",
@@ -110,17 +138,20 @@ def build_single_view(
         environment=environment(sides),
         protocol=protocol_rows(sides),
         run_order="",
-        glossary=_glossary(),
-        footer=_footer(sides),
+        glossary=glossary(),
+        footer=footer(sides),
         sections=sections,
         brief=brief(sides, figures, sections),
+        questions=questions(sides, places=_places(figures, sections)),
     )
 
 
 def _arm(slot: str, summary: ArmSummary, comparison: Comparison, capture: Capture) -> Arm:
     """Arms that differ in cache mode go by it; others by candidate and reference."""
     letter = "A" if slot == "a" else "B"
-    if comparison.a.mode != comparison.b.mode:
+    if not summary.runs:
+        name = f"{letter} (no runs)"
+    elif comparison.a.mode != comparison.b.mode:
         name = f"{letter} (cache {summary.mode})"
     else:
         name = f"{letter} ({'candidate' if slot == 'a' else 'reference'})"
@@ -135,38 +166,74 @@ def _arm(slot: str, summary: ArmSummary, comparison: Comparison, capture: Captur
     )
 
 
-def _evidence(arm: Arm, capture: Capture, runs: Sequence[RunSummary] | None) -> Evidence:
+def _evidence(arm: Arm, gathered: Gathered) -> Evidence:
+    runs = gathered.runs
     return Evidence(
-        arm, capture, tuple(summarise(run) for run in capture.runs) if runs is None else tuple(runs)
+        arm, gathered.capture, tuple(one.summary for one in runs), tuple(one.answers for one in runs)
     )
 
 
-def _figures(sides: Sequence[Evidence], means: Means) -> tuple[Figure, ...]:
+def _figures(
+    sides: Sequence[Evidence],
+    means: Means,
+    forest: Figure | None = None,
+    laws: Sequence[LawChange] = (),
+    clocks: Sequence[CellClocks] = (),
+) -> tuple[Figure, ...]:
     found = (
+        forest,
         curve(TTFT, sides, means),
+        distribution_figure(sides),
+        law_figure(sides, laws),
         curve(THROUGHPUT, sides, means),
         levels_figure(sides, means),
         cached_figure(sides),
         shortfall_figure(sides),
         turns_figure(sides),
-        clocks_figure(sides),
-        prefill_figure(sides),
+        gantt_figure(sides),
+        scheduler_figure(sides),
+        clocks_figure(sides, clocks),
     )
     return tuple(figure for figure in found if figure is not None)
 
 
-def _sections(sides: Sequence[Evidence]) -> tuple[Section, ...]:
+def _sections(
+    sides: Sequence[Evidence],
+    comparison: Comparison | None = None,
+    gate: Sequence[str] = (),
+    laws: Sequence[LawChange] = (),
+    pairs: Sequence[PairOutputs] = (),
+) -> tuple[Section, ...]:
+    changes = () if comparison is None else comparison.changes
+    means = means_of(sides[0]) if comparison is None else compared_means(changes)
     found = (
         failures_section(sides),
+        None if comparison is None else power_section(comparison, gate),
+        law_section(sides, laws, means, changes),
+        outputs_section(sides, pairs),
         sources_section(sides),
         client_section(sides),
+        spread_section(sides),
         slowest_section(sides),
         corpus_section(sides),
     )
     return tuple(section for section in found if section is not None)
 
 
-def _glossary() -> tuple[GlossaryRow, ...]:
+def _places(figures: Sequence[Figure], sections: Sequence[Section]) -> frozenset[str]:
+    """Where a page has something to link to."""
+    return frozenset(
+        {
+            "protocol",
+            "environment",
+            *(section.key for section in sections),
+            *(f"figure-{figure.key}" for figure in figures),
+        }
+    )
+
+
+def glossary() -> tuple[GlossaryRow, ...]:
+    """Every metric with its formula."""
     directions = {"lower": "lower is better", "higher": "higher is better", None: "explains, no quality"}
     return tuple(
         GlossaryRow(
@@ -181,7 +248,8 @@ def _glossary() -> tuple[GlossaryRow, ...]:
     )
 
 
-def _footer(sides: Sequence[Evidence]) -> tuple[str, ...]:
+def footer(sides: Sequence[Evidence]) -> tuple[str, ...]:
+    """What the page was made of, and by what."""
     made = [
         f"{side.arm.name}: {side.arm.source or side.capture.scenario.name}, captured {text.moment(side.capture.created_wall_ns)}"
         for side in sides

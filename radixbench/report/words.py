@@ -21,6 +21,8 @@ _PROSE = {
     "input_throughput": "nominal input throughput",
     "prefill_throughput": "computed prefill throughput",
     "request_throughput": "request throughput",
+    "goodput": "goodput",
+    "goodput_share": "the share of requests that met their targets",
     "duration": "the duration of a run",
     "hit_rate": "the hit rate",
     "cached_tokens": "cached tokens",

@@ -50,13 +50,28 @@ def test_ink_and_marks_stand_out_from_the_paper(palette: Palette):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_live_and_still_charts_differ_in_hover_only(name):
-    """The still picture leaves out what nobody can hover over, and no data."""
+def test_live_and_still_charts_differ_in_hover_and_zoom_only(name):
+    """The still picture leaves out what nobody can hover over or zoom, and no data."""
     for panel in panels(name):
         live, still = charts.live(panel, NAMED), charts.spec(panel, NAMED)
         assert len(live["layer"]) >= len(still["layer"])
         assert live["width"] == "container"
         assert len(live["datasets"][live["data"]["name"]]) == len(panel.rows)
+        assert not any("params" in layer for layer in still["layer"])
+        check_zoom(panel, live)
+
+
+def check_zoom(panel, live):
+    """One selection by one name where the axis is of numbers; a wheel needs a key, a drag a mouse, no mark leaves its plot."""
+    params = [param for layer in live["layer"] for param in layer.get("params", ())]
+    if not charts.zooms(panel):
+        assert params == []
+        return
+    (zoom,) = params
+    assert (zoom["name"], zoom["bind"], zoom["select"]["encodings"]) == (charts.ZOOM, "scales", ["x"])
+    assert "ctrlKey" in zoom["select"]["zoom"]
+    assert "mouse" in zoom["select"]["translate"]
+    assert all(layer["mark"]["clip"] for layer in live["layer"])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -69,7 +84,7 @@ def test_every_kind_of_chart_keeps_to_the_schema(name):
 
 def test_colours_follow_the_arm_and_the_theme_by_name():
     """On the page every arm colour is a name that the theme resolves; in a file it is a value."""
-    panel = panels("laptop")[0]
+    panel = next(p for p in panels("laptop") if p.key == "ttft-0")
     assert "var(--a)" in charts.svg(panel, NAMED)
     drawn = charts.svg(panel)
     assert LIGHT.a in drawn
@@ -86,7 +101,9 @@ def test_one_arm_alone_keeps_its_colour():
 
 def test_a_wide_range_gets_a_logarithmic_axis_with_few_ticks():
     """102-fold differences are read on a logarithmic axis, from 1 and 3 of each decade."""
-    ttft, throughput = panels("laptop")[:2]
+    ttft, throughput = (
+        next(p for p in panels("laptop") if p.key == key) for key in ("ttft-0", "throughput-0")
+    )
     assert ttft.log_y
     assert "logarithmic" in ttft.y_title
     scale = charts.spec(ttft)["layer"][0]["encoding"]["y"]
@@ -94,6 +111,16 @@ def test_a_wide_range_gets_a_logarithmic_axis_with_few_ticks():
     assert all(str(tick).strip("0.")[:1] in {"1", "3"} for tick in scale["axis"]["values"])
     assert not panels("single")[0].log_y
     assert throughput.y_title.startswith("output tokens per second")
+
+
+def test_svg_files_are_written_for_every_panel_in_colours_of_their_own(tmp_path):
+    """Files hold values, no names that only a page resolves."""
+    written = charts.export_svg(view("multi_turn"), tmp_path / "figures")
+    assert [path.name for path in written] == [f"{panel.key}.svg" for panel in panels("multi_turn")]
+    for path in written:
+        drawn = path.read_text(encoding="utf-8")
+        assert drawn.startswith("<svg")
+        assert "var(" not in drawn
 
 
 def test_png_files_are_written_for_every_panel(tmp_path):
@@ -109,3 +136,5 @@ def test_an_unwritable_directory_is_one_clear_line(tmp_path):
     blocked.write_text("")
     with pytest.raises(OutputError, match=re.escape(str(blocked))):
         charts.export_png(view("multi_turn"), blocked / "figures")
+    with pytest.raises(OutputError, match=re.escape(str(blocked))):
+        charts.export_svg(view("multi_turn"), blocked / "figures")

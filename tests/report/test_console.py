@@ -112,10 +112,20 @@ def test_what_the_headline_says_is_not_said_below_each_row():
 def test_the_rows_are_those_of_the_markdown_table():
     """Gated figures and the hit rate, on a terminal, off it and in a pull request."""
     plain = [line for line in shown("laptop", terminal=False).splitlines() if " | " in line]
-    table = [line for line in render(view("laptop")).splitlines() if line.startswith("| ")]
+    first, _, _ = render(view("laptop")).partition("<details>")
+    table = [line for line in first.splitlines() if line.startswith("| ")]
     titles = [line.split(" | ")[1] for line in plain]
     assert titles == [line.split(" | ")[1] for line in table[2:]]
     assert "E2E" not in "".join(titles)
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_everything_that_differs_is_named(terminal):
+    """Allowed or not; the values are in the document and the report."""
+    said = " ".join(shown("slower_candidate", terminal=terminal).split())
+    names = [one.name for one in view("slower_candidate").differences]
+    assert names
+    assert f"The captures differ in: {', '.join(names)}." in said
 
 
 def test_caveats_that_only_inform_are_named_in_one_line():

@@ -14,12 +14,10 @@ import pytest
 
 from radixbench.report import charts
 from radixbench.report.html import render
-from radixbench.report.page import script_json
-from radixbench.report.view import build_view
-from tests.report import scenes
+from radixbench.report.packed import unpacked
+from tests.report.hostile import hostile_view
 from tests.report.views import view
 
-HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{ 7*7 }}"
 PAGES = ("throttled", "multi_turn", "incomparable", "single", "measured")
 NAMESPACES = (
     "http://www.w3.org/2000/svg",
@@ -72,16 +70,16 @@ def test_every_figure_is_drawn_without_scripts(name):
     html = page(name)
     keys = [panel.key for figure in view(name).figures for panel in figure.panels]
     drawn = [a["data-panel"] for tag, a in elements(html) if tag == "div" and a.get("class") == "plot"]
-    assert drawn == keys
+    assert sorted(drawn) == sorted(keys)
     assert html.count("<svg ") == len(keys)
     assert sorted(specs(html)) == sorted(keys)
 
 
 def specs(html: str) -> dict[str, object]:
     """The specifications that a page carries."""
-    found = re.search(r'<script type="application/json" id="specs">(.*?)</script>', html, re.DOTALL)
+    found = re.search(r'<script type="application/gzip" id="specs">(.*?)</script>', html, re.DOTALL)
     assert found is not None
-    return json.loads(found[1])
+    return json.loads(unpacked(found[1]))
 
 
 def test_equal_views_give_equal_bytes():
@@ -96,34 +94,14 @@ def test_ids_are_unique_across_all_drawings():
 
 
 def test_hostile_names_stay_text():
-    """A model, path, caveat or cell that speaks HTML or a template language is shown, not obeyed."""
-    setup = scenes.Setup(model=HOSTILE)
-    workload = scenes.WorkloadSpec(question_len=32, output_len=scenes.OUTPUT)
-    cells = [{"shared_tokens": 0, "kind": HOSTILE}, {"shared_tokens": 512, "kind": HOSTILE}]
-    pair = scenes.sweep(
-        setup,
-        workload,
-        cells,
-        lambda cell, rng: scenes.shared_prefix_asks(int(cell["shared_tokens"]), rng),
-        name=HOSTILE,
-    )
-    comparison, a, b = scenes.compared(pair)
-    comparison = replace(comparison, a=replace(comparison.a, path=f"/x/{HOSTILE}", mode=HOSTILE))
-    html = render(build_view(comparison, a, b))
+    """Names that speak HTML or a template language are shown, not obeyed."""
+    html = render(hostile_view())
     tags = [tag for tag, _ in elements(html)]
     assert tags.count("script") == 4
     assert "img" not in tags
     assert "alert(1)</script>" not in html
     assert "{{ 7*7 }}" in html
     assert specs(html)
-
-
-def test_json_within_a_script_can_not_leave_it():
-    """What ends a script or a line of one is written as an escape, and reads back the same."""
-    value = {"</script>": "<!--\u2028&"}
-    encoded = script_json(value)
-    assert not set("<>&\u2028") & set(encoded)
-    assert json.loads(encoded) == value
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -137,9 +115,10 @@ def test_headings_tables_and_figures_are_labelled(name):
     assert all(a.get("aria-label") for _, a in found if a.get("role") == "img" and "data-panel" in a)
 
 
-def test_links_within_the_page_lead_somewhere():
-    """Every anchor has its target."""
-    found = elements(page("throttled"))
+@pytest.mark.parametrize("name", PAGES)
+def test_links_within_the_page_lead_somewhere(name):
+    """Every anchor has its target, those of the questions and chips too."""
+    found = elements(page(name))
     ids = {a["id"] for _, a in found if "id" in a}
     targets = {str(a["href"]).removeprefix("#") for tag, a in found if tag == "a"}
     assert targets <= ids

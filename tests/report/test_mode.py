@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from radixbench.report.mode import cache_words, origin_words
+from radixbench.report.view import build_view
 from tests.report import scenes
 
 
@@ -53,3 +54,10 @@ def test_the_origin_of_an_off_arm(off_mode, told):
     """By flag, salt or flush; nothing where it wasn't recorded."""
     assert origin_words(runs("off", off_mode=off_mode)) == told
     assert origin_words(runs("on")) == ""
+
+
+def test_an_arm_without_runs_is_called_that():
+    """It has no cache mode to go by."""
+    on, off = scenes.laptop()
+    view = build_view(*scenes.compared((on, replace(off, runs=()))))
+    assert [arm.name for arm in view.arms] == ["A (cache on)", "B (no runs)"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from radixbench.capture.model import Check
-from radixbench.report.protocol import protocol_rows
+from radixbench.clock import ClockAnchor
+from radixbench.report.protocol import protocol_rows, run_order
 from tests.report import scenes
 from tests.report.evidence import measured, side_of
 
@@ -74,3 +75,23 @@ def test_old_captures_show_their_evidence():
     (row,) = protocol_rows([side_of(scenes.laptop()[0])])
     assert row.checks == ()
     assert row.evidence == "a probe after the flush found 0 cached tokens"
+
+
+def test_the_order_of_two_sweeps_is_no_order():
+    """Arms of one sweep are told run by run; an arm of a day earlier didn't alternate, whatever its numbers say."""
+    on, off = measured()
+    sides = [side_of(on), side_of(off, slot="b", name="B (cache off)")]
+    assert run_order(sides).startswith("The runs followed each other in this order: A B")
+    earlier = tuple(
+        replace(
+            run,
+            clock_anchor=ClockAnchor(
+                run.clock_anchor.monotonic_ns, run.clock_anchor.wall_ns - 86_400 * 10**9
+            ),
+        )
+        for run in off.runs
+    )
+    sides[1] = side_of(replace(off, runs=earlier), slot="b", name="B (cache off)")
+    assert (
+        run_order(sides) == "The arms come from separate measurements: their runs did not alternate in time."
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from radixbench.report.slowest import slowest_section
-from tests.builders import failed_request, make_capture, make_request, make_run
+from tests.builders import failed_request, gpu_samples, make_capture, make_request, make_run
 from tests.report.evidence import measured, side_of
 
 
@@ -63,3 +63,14 @@ def test_nothing_answered_has_no_section():
     capture = make_capture([make_run([failed_request(0)])])
     assert slowest_section([side_of(capture), side_of(replace(capture, runs=()))]) is None
     assert len(slowest_section([side_of(one) for one in measured()]).grids[0][1].rows) == 10
+
+
+def test_a_throttled_card_shows_in_the_requests_it_slowed():
+    """The share of each request's own time, between its send and its end; a dash where nothing was read then."""
+    requests = [make_request(0, send_s=0.0, ttft_s=0.9), make_request(1, send_s=1.0, ttft_s=0.5)]
+    held = tuple(replace(one, event_reasons=0x20 if one.at_ns < 10**9 else 0) for one in gpu_samples())
+    rows = table(slowest_section([side_of(make_capture([make_run(requests, gpu=held)]))]))
+    assert [(row["request"], row["throttled"]) for row in rows] == [("0", "100 %"), ("1", "0 %")]
+    late = (replace(held[0], at_ns=10**12),)
+    without = table(slowest_section([side_of(make_capture([make_run(requests, gpu=late)]))]))
+    assert "throttled" not in without[0]

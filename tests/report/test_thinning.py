@@ -65,7 +65,7 @@ def test_a_long_run_is_drawn_within_the_budget():
     )
     figures = {f.key: f for f in build_view(*scenes.compared((replace(on, runs=long_runs), off))).figures}
     assert all(len(panel.rows) <= clocks.MAX_ROWS for panel in figures["clocks"].panels)
-    panel = next(p for p in figures["prefill"].panels if p.key == "prefill-a")
+    panel = next(p for p in figures["scheduler"].panels if p.key == "scheduler-batches-a")
     assert len(panel.rows) <= 2 * batches.MAX_BATCHES
     assert "batches of" in panel.y_title
 
@@ -86,4 +86,10 @@ def test_eight_devices_draw_their_clocks_only():
         sum(len(panel.rows) for panel in figure.panels if panel.kind == "timeline") <= 1.5 * clocks.MAX_ROWS
     )
     assert figure.grid is not None
-    assert {row[2] for row in figure.grid.rows} == {"SM clock", "memory clock", "temperature", "power"}
+    assert {row[2] for row in figure.grid.rows} == {
+        *("SM clock", "memory clock", "temperature", "power"),
+        *("held back, by samples", "SW power cap, by samples", "SW thermal slowdown, by samples"),
+        *("temperature at the start", "enforced power limit", "energy, from power"),
+        *(f"SM clock, {n} shared tokens" for n in ("0", "1,024", "4,096")),
+        *(f"gap of the arms' SM clocks, {n} shared tokens" for n in ("0", "1,024", "4,096")),
+    }

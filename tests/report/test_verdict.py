@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
 
 from radixbench.compare.change import Caveat
+from radixbench.compare.eligible import UNMENDABLE
+from radixbench.compare.verdict import HEADLINE as HEADLINE_METRICS
+from radixbench.findings.client import CLIENT_LAG
+from radixbench.findings.model import Finding
 from radixbench.report.verdict import comparison_headline
 from tests.report.rows import change, comparison, forbidding
 
@@ -27,6 +32,15 @@ def test_captures_without_any_run_say_only_that():
     assert (told.details, told.label) == ((), "Empty")
 
 
+def test_a_side_without_any_run_is_missing_and_not_unlike():
+    """A sweep that was interrupted before the second arm's first run says what is missing, and how to go on."""
+    empty = replace(comparison().b, runs=0, planned_runs=9)
+    told = headline(b=empty, eligible=False, differences=(forbidding("number of measured runs", 1, 0),))
+    assert told.sentence == "No verdict yet: B holds none of its 9 planned runs."
+    assert (told.tone, told.label) == ("refused", "Nothing to compare")
+    assert told.details[-1] == "An interrupted sweep goes on with --resume."
+
+
 def test_cache_on_against_off_names_both_gated_factors_and_the_cost_without_reuse():
     """The sentence of a normal sweep: factors with intervals, where, on what, and the control."""
     told = headline(
@@ -41,7 +55,7 @@ def test_cache_on_against_off_names_both_gated_factors_and_the_cost_without_reus
         "Prefix caching made time to first token 24.1× shorter (95 % interval 22.8–25.5×) and output "
         "throughput 4.60× higher (95 % interval 4.40–4.80×) at 4,096 shared tokens, on tiny (random "
         "weights), cpu; at 0 shared tokens it cost nothing measurable (within noise; an effect of 3.1 % or "
-        "more would have been seen)."
+        "more would likely have been seen)."
     )
     assert (told.tone, told.label) == ("better", "Better")
 
@@ -105,11 +119,13 @@ def test_within_noise_without_a_detectable_effect_promises_nothing():
 def test_a_blunt_measurement_does_not_pass_for_no_cost():
     """From 10 % on the sentence says "only", from 25 % on that nothing can be told."""
     blunt = headline(change(), change(shared=0, value=1.0, verdict="within-noise", detectable=0.2))
-    assert blunt.sentence.endswith("(within noise; only an effect of 20.0 % or more would have been seen).")
+    assert blunt.sentence.endswith(
+        "(within noise; only an effect of 20.0 % or more would likely have been seen)."
+    )
     blind = headline(change(), change(shared=0, value=1.0, verdict="within-noise", detectable=0.789))
     assert blind.sentence.endswith(
         "; at 0 shared tokens the runs were too noisy to tell what it cost (only a change of 78.9 % or more "
-        "would have been seen)."
+        "would likely have been seen)."
     )
     assert "1 within noise; 1 of those within noise was too noisy to tell" in blind.details[0]
 
@@ -123,8 +139,8 @@ def test_a_control_of_which_one_row_is_blind_says_which():
     )
     assert told.sentence.endswith(
         "at 0 shared tokens it cost nothing measurable in time to first token (within noise; an effect of 3.0 % "
-        "or more would have been seen), and the runs were too noisy to tell what it cost in output throughput "
-        "(only a change of 3.11× or more would have been seen)."
+        "or more would likely have been seen), and the runs were too noisy to tell what it cost in output throughput "
+        "(only a change of 3.11× or more would likely have been seen)."
     )
 
 
@@ -143,7 +159,7 @@ def test_blind_rows_do_not_pass_for_no_difference(modes, start):
     row = change(value=1.0, verdict="within-noise", detectable=0.5)
     told = headline(row, modes=modes)
     assert told.sentence.startswith(start)
-    assert told.sentence.endswith("(only a change of 50.0 % or more would have been seen).")
+    assert told.sentence.endswith("(only a change of 50.0 % or more would likely have been seen).")
     assert "no measurable" not in told.sentence
     assert (told.tone, told.label) == ("caution", "Too noisy to tell")
     still = change(THROUGHPUT, value=1.0, verdict="within-noise", detectable=0.03)
@@ -226,10 +242,32 @@ def test_incomparable_captures_name_every_reason():
         "tiny, cpu",
     )
     assert told.sentence == (
-        "No verdict: these captures can't be compared, because dtype differs (float32 against bfloat16) and "
-        "weights differs (aa against nothing)."
+        "No verdict: these captures can't be compared, because they differ in dtype (float32 against "
+        "bfloat16) and weights (aa against nothing)."
     )
     assert told.tone == "refused"
+    assert told.details[-1] == "For a verdict all the same, with this on the record: --allow dtype,weights."
+
+
+@pytest.mark.parametrize("field", sorted(UNMENDABLE))
+def test_what_leaves_nothing_to_compare_offers_no_way_out(field):
+    """Beside it another difference could be allowed, and that would help nobody."""
+    told = headline(
+        change(verdict="incomparable"),
+        eligible=False,
+        differences=(forbidding("dtype", "a", "b"), forbidding(field, 3, 0)),
+    )
+    assert "--allow" not in " ".join(told.details)
+
+
+def test_a_field_of_several_words_can_be_typed_as_it_is_offered():
+    """Hyphens for spaces, which `--allow` takes."""
+    told = headline(
+        change(verdict="incomparable"),
+        eligible=False,
+        differences=(forbidding("requested output length", 16, 64),),
+    )
+    assert told.details[-1].endswith("--allow requested-output-length.")
 
 
 def test_a_cost_without_reuse_is_told():
@@ -300,3 +338,155 @@ def test_counts_follow_the_gate():
     assert told.tone == "worse"
     both = comparison_headline(comparison(*rows), "", ("ttft_p50", "e2e_p50"))
     assert "Of 3 gated figures: 2 better and 1 worse." in both.details
+
+
+def ratios(*logs: float):
+    """Pairs of such log-ratios of A to B."""
+    return tuple((seed, math.exp(value), 1.0) for seed, value in enumerate(logs))
+
+
+def test_a_verdict_that_holds_only_by_itself_is_no_headline():
+    """Six rows whose p is 0.03: each is worse alone, none of them together, and the sentence quotes no factor."""
+    rows = [
+        change(
+            name,
+            shared=shared,
+            value=0.9,
+            low=0.82,
+            high=0.99,
+            verdict="worse",
+            pairs=ratios(0.13, 0.1, 0.07),
+        )
+        for name in ("ttft_p50", THROUGHPUT)
+        for shared in (0, 1024, 4096)
+    ]
+    told = headline(*rows, modes=("on", "on"), where="")
+    assert told.sentence == (
+        "At 4,096 shared tokens time to first token and output throughput are worse only by themselves, not when all"
+        " gated figures are judged together."
+    )
+    assert (told.tone, told.label) == ("neutral", "No difference that holds")
+    assert (
+        "Of 6 gated figures: 6 within noise; 6 of those within noise are better or worse only by themselves."
+        in told.details
+    )
+    alone = headline(rows[0], modes=("on", "on"), where="")
+    assert (alone.tone, alone.label) == ("worse", "Worse")
+
+
+def test_a_control_that_holds_only_by_itself_is_no_cost():
+    """Beside sure rows the control is judged with what level is left, and its clause says what it is."""
+    rows = [
+        change(),
+        change(THROUGHPUT),
+        change(shared=0, value=0.9, low=0.82, high=0.99, verdict="worse", pairs=ratios(0.14, 0.1, 0.06)),
+        change(
+            THROUGHPUT,
+            shared=0,
+            value=1.0,
+            verdict="within-noise",
+            detectable=0.05,
+            pairs=ratios(0.02, 0.0, -0.02),
+        ),
+    ]
+    told = headline(*rows, where="")
+    assert told.sentence.endswith(
+        "; at 0 shared tokens time to first token is worse only by itself, not when all gated figures are judged together;"
+        " it cost nothing measurable (within noise; an effect of 5.0 % or more would likely have been seen)."
+    )
+    assert told.label == "Better"
+
+
+def test_what_was_allowed_by_hand_stands_before_everything_else():
+    """First detail and label: nobody reads the verdict without it."""
+    told = headline(
+        change(),
+        allowed=("dtype",),
+        differences=(replace(forbidding("dtype", "float32", "bfloat16"), overridden=True),),
+    )
+    assert told.label == "Better, differences allowed by hand"
+    assert told.details[0] == (
+        "Allowed by hand (--allow), though by itself it forbids a verdict: dtype (float32 against bfloat16). The factors"
+        " hold only as far as this changes nothing."
+    )
+
+
+def test_a_cell_without_a_verdict_neither_leads_nor_hides() -> None:
+    """The most reuse that there is a verdict on is told first; the label says that others are open."""
+    open_ = [
+        change(metric, shared=4096, value=None, verdict="undecided", reason="A has no run of this cell")
+        for metric in HEADLINE_METRICS
+    ]
+    rows = [change(metric, shared=1024) for metric in HEADLINE_METRICS]
+    told = headline(*rows, *open_)
+    assert " at 1,024 shared tokens" in told.sentence
+    assert (told.tone, told.label) == ("caution", "Better, partly undecided")
+    assert (
+        "At 4,096 shared tokens, time to first token is undecided: A has no run of this cell." in told.details
+    )
+    control = [change(metric, shared=0, value=1.0, verdict="within-noise") for metric in HEADLINE_METRICS]
+    assert headline(*control, *open_).sentence.startswith("No verdict on time to first token")
+
+
+def test_a_mixed_result_tells_both_sides_of_it() -> None:
+    """The headline speaks of one cell; what is better in the others is told beside what is worse."""
+    worse = change(shared=4096, value=0.5, low=0.45, high=0.55, verdict="worse")
+    told = headline(worse, change(shared=1024))
+    assert told.label == "Mixed"
+    assert "2.00× longer" in told.sentence
+    assert any(
+        one.startswith("At 1,024 shared tokens: time to first token 24.1× shorter") for one in told.details
+    )
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        (0.10, "3 paired seeds, added until they were within ±10 % and drawn wider for it;"),
+        (
+            0.05,
+            "3 paired seeds, added to bring them within ±5 %, which wasn't reached: the widest is ±8.0 %;",
+        ),
+    ],
+)
+def test_added_seeds_are_told_with_the_intervals(target, said):
+    """Where seeds were added to narrow the intervals, the sentence about them says so, and whether it was reached."""
+    rows = [change(metric, value=2.0, low=1.9, high=2.16) for metric in HEADLINE_METRICS]
+    added = comparison(*rows)
+    added = replace(added, a=replace(added.a, until=target))
+    told = comparison_headline(added, "")
+    assert any(said in detail for detail in told.details), told.details
+
+
+def test_a_gain_without_reuse_is_none_of_the_cache() -> None:
+    """The control cell gains as well: a large share of the factor isn't what reuse brings, and the label says so."""
+    lead = [change(metric, value=24.1) for metric in HEADLINE_METRICS]
+    large = [change(metric, shared=0, value=3.0, low=2.9, high=3.1) for metric in HEADLINE_METRICS]
+    told = headline(*large, *lead)
+    assert (told.tone, told.label) == ("caution", "Better, control failed")
+    assert told.sentence.endswith("more than reuse differs between the arms.")
+    small = [change(metric, shared=0, value=1.05, low=1.04, high=1.06) for metric in HEADLINE_METRICS]
+    assert headline(*small, *lead).label == "Better"
+
+
+@pytest.mark.parametrize(("verdict", "value"), [("better", 1.5), ("worse", 0.8)])
+def test_a_sentence_without_a_verdict_has_no_label_with_one(verdict, value):
+    """Only the control was judged, as runs of the other cell failed: neither green nor red, and in so many words."""
+    told = headline(
+        change(verdict="undecided", value=None, reason="no request was sent (A)"),
+        change(shared=0, value=value, low=value - 0.05, high=value + 0.05, verdict=verdict),
+    )
+    assert told.sentence.startswith("No verdict on time to first token at 4,096 shared tokens")
+    assert (told.tone, told.label) == ("caution", f"Undecided, {verdict} without reuse")
+
+
+def test_serious_doubts_about_the_client_stand_beside_the_headline():
+    """In the words of the first run that has them, with how many more; lesser ones are left to their caveat."""
+    serious = Finding(CLIENT_LAG, "serious", "the client used 97 % of a core", "", place="A, seed 0")
+    doubted = headline(change(), findings=(serious, serious, replace(serious, severity="warning")))
+    assert (
+        "The client may have set these figures, not the server: A, seed 0: the client used 97 % of a core (and 1 more"
+        " such finding)."
+    ) in doubted.details
+    lesser = headline(change(), findings=(replace(serious, severity="warning"),))
+    assert not any("client" in detail for detail in lesser.details)

@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from radixbench.compare.arm import gather
 from radixbench.metrics.registry import METRICS
-from radixbench.metrics.summary import summarise
 from radixbench.report.view import build_single_view, build_view
 from radixbench.scenario.model import WorkloadSpec
+from tests.builders import arm_run, make_capture
 from tests.report import scenes
 from tests.report.views import NAMES, view
 
@@ -46,6 +47,9 @@ def outline(name: str) -> str:
             "tables": {caption: [grid["header"], len(grid["rows"])] for caption, grid in section["grids"]},
         }
         for section in document["sections"]
+    ]
+    document["questions"] = [
+        [one["key"], one["word"], one["tone"], one["link"]] for one in document["questions"]
     ]
     document["glossary"] = [row["name"] for row in document["glossary"]]
     document["footer"] = document["footer"][:-1]
@@ -94,10 +98,10 @@ def test_the_glossary_quotes_the_registry():
 
 
 def test_summaries_given_are_summaries_used():
-    """A caller that has the summaries gets the same view as one that lets them be computed."""
+    """A caller that has gathered the captures gets the same view as one that lets them be gathered."""
     comparison, a, b = scenes.compared(scenes.multi_turn())
-    given = [tuple(summarise(run) for run in capture.runs) for capture in (a, b)]
-    assert build_view(comparison, a, b, a_runs=given[0], b_runs=given[1]) == view("multi_turn")
+    given = gather("A", a, None), gather("B", b, None)
+    assert build_view(comparison, a, b, arms=given) == view("multi_turn")
 
 
 def test_a_bound_and_its_caveat_reach_the_rows():
@@ -204,3 +208,19 @@ def test_the_first_table_follows_the_gate_and_shows_the_hit_rate():
     shown = build_view(*scenes.compared(scenes.multi_turn()), gate=("e2e_p50",))
     assert [row.metric for row in shown.cells[0].first] == ["e2e_p50", "hit_rate"]
     assert "end-to-end latency" in shown.headline.sentence
+
+
+def test_one_capture_averages_no_run_in_another_state():
+    """A run with hits in an arm that is off leaves the means of a report of it alone; where all are so, they stay."""
+    ttfts = (0.1, 0.2, 0.4)
+    runs = [
+        arm_run(seed=seed, mode="off", order=seed, ttft_s=ttft, shared=64, hits=seed == 2)
+        for seed, ttft in enumerate(ttfts)
+    ]
+    (cell,) = build_single_view(make_capture(runs)).cells
+    (ttft,) = [row for row in cell.rows if row.metric == "ttft_p50"]
+    assert ttft.note.startswith("2 runs, ")
+    assert ttft.a.value == "141 ms"
+    (cell,) = build_single_view(make_capture(runs[2:])).cells
+    (ttft,) = [row for row in cell.rows if row.metric == "ttft_p50"]
+    assert ttft.a.value == "400 ms"

@@ -49,10 +49,17 @@ def _plain(view: ReportView) -> Iterator[str]:
         yield f"{title}: {formula}"
     for one in view.brief:
         yield f"{one.word}: {one.text}" if one.word else one.text
+    yield from _differences(view)
     for caveat in view.told:
         yield f"{caveat.severity} {caveat.code}: {caveat.text} ({caveat.remedy})"
     if view.also:
         yield view.also
+
+
+def _differences(view: ReportView) -> Iterator[str]:
+    """Everything that differs between the captures, allowed or not, by name."""
+    if view.differences:
+        yield f"The captures differ in: {', '.join(one.name for one in view.differences)}."
 
 
 def _formulas(view: ReportView) -> dict[str, str]:
@@ -98,6 +105,8 @@ def _print_rich(view: ReportView, console: Console) -> None:
         console.print()
     for one in view.brief:
         console.print(_statement(one))
+    for sentence in _differences(view):
+        console.print(Text(f"· {clean(sentence)}"))
     if view.brief and view.caveats:
         console.print()
     _print_caveats(view, console)

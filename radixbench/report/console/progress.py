@@ -1,156 +1,130 @@
-"""A bench's events while it runs: a live display on a terminal, plain lines on stderr elsewhere.
+"""A bench's events while it runs: a live view on a terminal, plain lines on stderr elsewhere.
 
-The event is described by its shape, since the room that makes it and this one don't know each other.
-Off a terminal a run takes a line when its measuring begins and one when it is saved.
+Off a terminal a run takes a line when its measuring begins and one when it is saved. Whoever sends an event only puts it
+down: a thread writes, so that neither a terminal that is slow or held (Ctrl-S) nor a reader that went away holds up
+or ends the client that measures. What came while it couldn't write is drawn as it stands by then, not one by one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from queue import SimpleQueue
 from types import TracebackType
-from typing import Protocol
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn
+from rich.console import Console, Group
+from rich.live import Live
 from rich.text import Text
 
-from radixbench.report import text
-from radixbench.report.cells import cell_title
+from radixbench.report.console.event import ProgressEvent
+from radixbench.report.console.live_lines import describe, errors, estimate, live_lines, time_left
 from radixbench.report.console.plain import clean
 
-_SHORTEST_LEFT_S = 1.0
-_STAGE_WORDS = {
-    "start-server": "starting the server,",
-    "warm-up": "warming up",
-    "measure": "measuring",
-    "saved": "saved",
-}
+__all__ = ["ProgressDisplay", "ProgressEvent"]
 
-
-class ProgressEvent(Protocol):
-    """One event of a bench: ``run`` counts from 1 to ``runs``, ``done`` of ``total`` requests are answered."""
-
-    @property
-    def stage(self) -> str: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def run(self) -> int: ...
-    @property
-    def runs(self) -> int: ...
-    @property
-    def done(self) -> int: ...
-    @property
-    def total(self) -> int: ...
-    @property
-    def left_s(self) -> float | None: ...
-    @property
-    def cell(self) -> Mapping[str, int | float | str]: ...
-    @property
-    def mode(self) -> str | None: ...
-    @property
-    def seed(self) -> int | None: ...
+_TOLD = frozenset({"measure", "saved", "start-server"})
 
 
 class ProgressDisplay:
-    """A context manager to call with each event. It writes to stderr unless given a console."""
+    """A context manager to call with each event. It writes to stderr unless given a console, and nothing if ``quiet``.
 
-    def __init__(self, console: Console | None = None) -> None:
-        self._console = console or Console(stderr=True)
-        self._live: Progress | None = None
-        self._runs: TaskID | None = None
-        self._requests: TaskID | None = None
-        self._told: str | None = None
+    When the context ends everything is written, and the terminal as it was before.
+    """
+
+    def __init__(self, console: Console | None = None, *, quiet: bool = False) -> None:
+        # A variable that forces colours on says nothing of whether lines can be drawn over.
+        self._console = console or _Stderr(stderr=True, force_terminal=sys.stderr.isatty())
+        self._events: SimpleQueue[ProgressEvent | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._quiet = quiet
 
     def __enter__(self) -> ProgressDisplay:
-        if self._console.is_terminal:
-            self._live = Progress(
-                TextColumn("{task.description}", markup=False),
-                BarColumn(bar_width=24),
-                TextColumn("{task.fields[count]}", markup=False),
-                TextColumn("{task.fields[note]}", markup=False),
-                console=self._console,
-                transient=True,
-            )
-            self._live.start()
+        if not self._quiet:
+            self._thread = threading.Thread(target=self._show, name="radixbench-progress", daemon=True)
+            self._thread.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
+        if self._thread is not None:
+            self._events.put(None)
+            self._thread.join()
+            self._thread = None
 
     def __call__(self, event: ProgressEvent) -> None:
-        """Show one event."""
-        if self._live is None:
-            self._tell(event)
+        """Have one event shown; before and after the context it is dropped."""
+        if self._thread is not None:
+            self._events.put(event)
+
+    def _show(self) -> None:
+        try:
+            if self._console.is_terminal and not self._console.is_dumb_terminal:
+                _draw(self._console, self._batches())
+            else:
+                _tell(self._console, self._batches())
+        except OSError:  # a terminal that hung up, a full disk: the measurement goes on unseen
             return
+
+    def _batches(self) -> Iterator[Sequence[ProgressEvent]]:
+        """All events that came since the last batch was shown; ends with the context."""
+        over = False
+        while not over:
+            batch = [self._events.get()]
+            while not self._events.empty():
+                batch.append(self._events.get())
+            over = batch[-1] is None
+            yield [event for event in batch if event is not None]
+
+
+class _Stderr(Console):
+    """Says nothing more once nobody reads it. Rich's own way would end the thread, and close stdout along with it."""
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+
+
+def _draw(console: Console, batches: Iterator[Sequence[ProgressEvent]]) -> None:
+    """Notes stay, one below the other; of everything else the newest is drawn over what was there."""
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+        for batch in batches:
+            for event in batch:
+                if event.stage == "note":
+                    console.print(Text(clean(event.text)))
+            newest = next((event for event in reversed(batch) if event.stage != "note"), None)
+            if newest is not None:
+                lines = live_lines(newest, console.width, plain_bars=console.options.ascii_only)
+                live.update(Group(*lines), refresh=True)
+
+
+def _tell(console: Console, batches: Iterator[Sequence[ProgressEvent]]) -> None:
+    """Plain lines: one for each stage of a run, a note always, a cell's estimates where they are new, and faults."""
+    stage_told: tuple[str, int, str | None] | None = None
+    estimates_told: list[str] = []
+    for event in (event for batch in batches for event in batch):
+        stage = event.stage, event.run, event.arm or event.mode
         if event.stage == "note":
-            self._live.console.print(Text(clean(event.text)))
-            return
-        self._draw(self._live, event)
-
-    def _draw(self, live: Progress, event: ProgressEvent) -> None:
-        if self._runs is None:
-            self._runs = live.add_task("runs", total=None, count="", note="")
-        finished = max(event.run if event.stage == "saved" else event.run - 1, 0)
-        if event.runs:
-            count = _count(finished, event.runs)
-            live.update(self._runs, completed=finished, total=event.runs, count=count, note=_left(event))
-        self._draw_requests(live, event)
-
-    def _draw_requests(self, live: Progress, event: ProgressEvent) -> None:
-        """The second bar: a new one where the total isn't known, for a bar never forgets the one it had."""
-        if self._requests is None or not event.total:
-            if self._requests is not None:
-                live.remove_task(self._requests)
-            self._requests = live.add_task(describe(event), total=None, count="", note="")
-            return
-        live.update(
-            self._requests,
-            description=describe(event),
-            completed=event.done,
-            total=event.total,
-            count=_count(event.done, event.total),
-        )
-
-    def _tell(self, event: ProgressEvent) -> None:
-        """A plain line, once for each stage of a run; a note always."""
-        if event.stage == "note":
-            self._console.print(Text(clean(event.text)), soft_wrap=True)
-            return
-        key = f"{event.stage} {event.run} {event.mode}"
-        if key == self._told or event.stage not in {"measure", "saved", "start-server"}:
-            return
-        self._told = key
-        place = f"[{event.run}/{event.runs}] " if event.runs else ""
-        line = f"{place}{describe(event)}"
-        if event.stage == "saved" and event.total:
-            line += f": {event.done} of {event.total} requests"
-        left = _left(event)
-        self._console.print(Text(f"{line}, {left}" if left else line), soft_wrap=True)
+            _say(console, clean(event.text))
+        elif event.stage in _TOLD and stage != stage_told:
+            stage_told = stage
+            _say(console, _line(event))
+            if event.stage == "saved":
+                found = [estimate(one, event.target) for one in event.running]
+                if found and found != estimates_told:
+                    _say(console, f"  so far: {'; '.join(found)}")
+                estimates_told = found
+                if event.errors:
+                    _say(console, f"  {errors(event)}")
 
 
-def describe(event: ProgressEvent) -> str:
-    """``measuring 4,096 shared tokens, cache off, seed 1``."""
-    parts = [cell_title(event.cell)] if event.cell else []
-    if event.mode is not None:
-        parts.append(f"cache {event.mode}")
-    if event.seed is not None:
-        parts.append(f"seed {event.seed}")
-    stage = _STAGE_WORDS.get(event.stage, event.stage)
-    return clean(f"{stage} {', '.join(parts)}" if parts else event.text or stage.rstrip(","))
+def _line(event: ProgressEvent) -> str:
+    """``[3/18] saved 4,096 shared tokens, cache on, seed 1: 64 of 64 requests, about 1 min 39 s left``."""
+    place = f"[{event.run}/{event.runs}] " if event.runs else ""
+    requests = f": {event.done} of {event.total} requests" if event.stage == "saved" and event.total else ""
+    left = time_left(event) if event.run else ""
+    return f"{place}{describe(event)}{requests}{f', {left}' if left else ''}"
 
 
-def _count(done: int, total: int) -> str:
-    return f"{done}/{total}"
-
-
-def _left(event: ProgressEvent) -> str:
-    return (
-        ""
-        if event.left_s is None or event.left_s < _SHORTEST_LEFT_S
-        else f"about {text.left(event.left_s)} left"
-    )
+def _say(console: Console, line: str) -> None:
+    console.print(Text(line), soft_wrap=True)

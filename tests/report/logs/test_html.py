@@ -11,8 +11,9 @@ import pytest
 
 from radixbench.report.logs.html import MAX_ROWS, render
 from radixbench.report.logs.timeline import timeline
+from tests.report.hostile import HOSTILE
 from tests.report.logs import summaries
-from tests.report.test_html import HOSTILE, NAMESPACES, elements, specs
+from tests.report.test_html import NAMESPACES, elements, specs
 
 PAGES = (
     ("sglang",),
