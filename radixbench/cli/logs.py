@@ -12,6 +12,7 @@ import typer
 
 from radixbench.cli import options
 from radixbench.cli.app import app
+from radixbench.cli.stderr import say
 from radixbench.errors import EXIT_INTERRUPTED, EXIT_OK, OutputError, UsageError
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def logs(
         from radixbench.report.logs.html import render
 
         output.write_text(html, render(summaries))
-        output.say(f"page: {html}")
+        say(f"page: {html}")
     if as_json:
         output.print_json(_document(summaries))
     elif records != _STDIO:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import sys
@@ -16,6 +17,8 @@ from radixbench.cli import sweep, run as run_, compare, report, logs, serve, moc
 
 # isort: on
 from radixbench.cli.app import app
+from radixbench.cli.goodput import join_targets
+from radixbench.cli.stderr import say
 from radixbench.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, RadixbenchError
 
 COMMANDS = (sweep, run_, compare, report, logs, serve, mock, simulate, doctor, model)
@@ -30,36 +33,38 @@ _UNWRITABLE = {errno.ENOSPC, errno.EPIPE, errno.EIO, errno.EFBIG}
 def run(arguments: list[str] | None = None) -> int:  # noqa: PLR0911 - one return for each way to end
     """Run one command and return its exit code: 0, 1, 2, 3, 70 or 130."""
     try:
-        outcome = app(args=arguments, standalone_mode=False)
+        given = sys.argv[1:] if arguments is None else arguments
+        outcome = app(args=join_targets(given), standalone_mode=False)
         sys.stdout.flush()
     except RadixbenchError as error:
-        typer.echo(f"radixbench: {error}", err=True)
+        say(f"radixbench: {error}")
         return error.exit_code
     except typer.Exit as leave:
         return leave.exit_code
     except SystemExit:  # Typer's word for a reader of stdout that went away, as `| head` does
         return EXIT_USAGE
     except (KeyboardInterrupt, typer.Abort):
-        typer.echo("radixbench: interrupted", err=True)
+        say("radixbench: interrupted")
         return EXIT_INTERRUPTED
     except OSError as error:
         if error.errno not in _UNWRITABLE:
             return _own_fault()
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter would stumble over it once more
-        typer.echo(f"radixbench: stdout can't be written: {error.strerror}", err=True)
+        say(f"radixbench: stdout can't be written: {error.strerror}")
         return EXIT_USAGE
     except Exception as error:  # noqa: BLE001 - the last line of defence: our own fault, reported as such
         if isinstance(error, _REFUSAL):
             return _explain(cast(typer.BadParameter, error))
         return _own_fault()
     if outcome == EXIT_INTERRUPTED:  # Typer's word for a KeyboardInterrupt
-        typer.echo("radixbench: interrupted", err=True)
+        say("radixbench: interrupted")
     return outcome if isinstance(outcome, int) else EXIT_OK
 
 
 def _own_fault() -> int:
-    traceback.print_exc()
-    typer.echo("radixbench: this is a fault of radixbench itself; please report the lines above", err=True)
+    with contextlib.suppress(OSError):
+        traceback.print_exc()
+    say("radixbench: this is a fault of radixbench itself; please report the lines above")
     return EXIT_INTERNAL
 
 
@@ -71,5 +76,5 @@ def _explain(error: typer.BadParameter) -> int:
         return EXIT_OK
     command = "radixbench" if context is None else context.command_path
     message = " ".join(error.format_message().split()).rstrip(".")
-    typer.echo(f"radixbench: {message}; see `{command} --help`", err=True)
+    say(f"radixbench: {message}; see `{command} --help`")
     return EXIT_USAGE

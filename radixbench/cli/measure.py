@@ -29,7 +29,7 @@ def measure(
     from radixbench.bench.sweep import run_sweep
     from radixbench.report.console import ProgressDisplay
 
-    with stop_on_signals() as should_stop, ProgressDisplay() as display:
+    with stop_on_signals() as should_stop, ProgressDisplay(quiet=course.quiet) as display:
         outcome = run_sweep(
             scenario,
             paths,
@@ -41,6 +41,7 @@ def measure(
             resume=course.resume,
             max_time_s=course.max_time_s,
             calibrate=course.calibrate,
+            until=course.until,
         )
     if outcome.error is not None and not any(capture.runs for capture in outcome.captures.values()):
         raise outcome.error

@@ -8,6 +8,7 @@ import typer
 
 from radixbench.cli import options
 from radixbench.cli.app import app
+from radixbench.cli.stderr import say
 from radixbench.errors import EXIT_OK
 
 models = typer.Typer(no_args_is_help=True, help="Models at hand: list, fetch.")
@@ -29,16 +30,15 @@ def list_(as_json: options.Json = False) -> int:
         return EXIT_OK
     for entry in entries:
         output.print_check("ok" if entry.downloaded else "note", entry.name, entry.what, None)
-    output.say("any hub id, local directory or .gguf file works as --model too")
+    say("any hub id, local directory or .gguf file works as --model too")
     return EXIT_OK
 
 
 @models.command()
 def fetch(name: Annotated[str, typer.Argument(help="A name from `radixbench model list`.")]) -> int:
     """Fetch a model's weights into the user's cache directory."""
-    from radixbench.cli import output
     from radixbench.model.catalog import fetch as fetch_model
 
-    where = fetch_model(name, on_note=output.say)
-    output.say(f"{name} is ready" if where is None else f"{name} is ready in {where}")
+    where = fetch_model(name, on_note=say)
+    say(f"{name} is ready" if where is None else f"{name} is ready in {where}")
     return EXIT_OK

@@ -34,14 +34,38 @@ Markdown = Annotated[
         "--markdown", help="Write a table for a PR body to a file, or - for stdout.", rich_help_panel=_OUTPUT
     ),
 ]
+Gate = Annotated[str, typer.Option("--gate", help="The metrics that the verdict and --fail-on look at.")]
+GATE = "ttft_p50,output_throughput"
+THRESHOLD = 0.03
 Threshold = Annotated[
     float,
     typer.Option(
         "--threshold",
         help="Changes smaller than this are no better and no worse.",
         min=0.0,
-        max=10.0,
+        max=0.5,
         rich_help_panel=_OUTPUT,
+    ),
+]
+ClockFloor = Annotated[
+    float | None,
+    typer.Option("--clock-floor", help="SM clock in MHz below which a caveat is due.", min=0.0),
+]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow",
+        help="Give a verdict although this differs, as named under differences; said in every output."
+        " Repeat it, or put commas between several.",
+        metavar="FIELD",
+    ),
+]
+Null = Annotated[
+    bool,
+    typer.Option(
+        "--null",
+        help="Measure the arm without reuse against itself: this machine's noise.",
+        rich_help_panel=_COURSE,
     ),
 ]
 Resume = Annotated[
@@ -58,6 +82,20 @@ MaxTime = Annotated[
         metavar="TIME",
         rich_help_panel=_COURSE,
     ),
+]
+Until = Annotated[
+    str | None,
+    typer.Option(
+        "--until",
+        help="Add seeds (5 to 50) until TTFT and throughput are within 5% of their values. Intervals are drawn wider for"
+        " it: they hold in 95 % of cases at least.",
+        metavar="PERCENT",
+        rich_help_panel=_COURSE,
+    ),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", help="Nothing on stderr but errors.", rich_help_panel=_OUTPUT),
 ]
 NoCalibrate = Annotated[
     bool,

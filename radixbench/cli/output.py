@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from radixbench.cli.stderr import say
 from radixbench.errors import OutputError
 from radixbench.report.cells import at_cell
 
 if TYPE_CHECKING:
     from radixbench.compare.change import Change
+    from radixbench.compare.many_gate import Candidate
     from radixbench.report.model import ReportView
 
 _MARKS = {"ok": "✓", "note": "•", "fault": "✗"}
@@ -21,11 +23,6 @@ _MARKS = {"ok": "✓", "note": "•", "fault": "✗"}
 def print_json(document: dict[str, Any]) -> None:
     """Exactly one JSON document on stdout."""
     sys.stdout.write(json.dumps(document, indent=2, allow_nan=False) + "\n")
-
-
-def say(line: str) -> None:
-    """One line for people, on stderr: stdout belongs to results."""
-    sys.stderr.write(line + "\n")
 
 
 def print_line(line: str) -> None:
@@ -48,6 +45,18 @@ def say_gate(failing: Sequence[Change], withdrawn: Sequence[Change], conclusion:
         )
     for row in failing:
         say(f"gate: {row.metric} {at_cell(row.cell)} is {row.verdict}")
+    say(f"gate: {conclusion}")
+
+
+def say_gate_of_many(failing: Sequence[Candidate], withdrawn: Sequence[Candidate], conclusion: str) -> None:
+    """``say_gate`` where each row is a candidate's."""
+    for one in withdrawn:
+        say(
+            f"gate: {one.name}: {one.change.metric} {at_cell(one.change.cell)} is {one.change.verdict} by itself,"
+            " which doesn't hold when all gated rows of all candidates are judged together"
+        )
+    for one in failing:
+        say(f"gate: {one.name}: {one.change.metric} {at_cell(one.change.cell)} is {one.change.verdict}")
     say(f"gate: {conclusion}")
 
 
@@ -86,15 +95,21 @@ def write_report(path: Path, view: ReportView) -> None:
     write_text(path, render(view))
 
 
-def write_markdown(target: str, view: ReportView) -> None:
-    """The view as Markdown, to a file or to stdout for ``-``."""
+def write_markdown(target: str, view: ReportView, *, tell: bool = True) -> None:
+    """The view as Markdown, to a file, which is told unless ``tell`` forbids it, or to stdout for ``-``."""
     from radixbench.report.markdown import render
 
+    write_result(target, render(view), tell=tell)
+
+
+def write_result(target: str, markdown: str, *, tell: bool = True) -> None:
+    """Markdown to a file, or to stdout for ``-``."""
     if target == "-":
-        sys.stdout.write(render(view))
+        sys.stdout.write(markdown)
         return
-    write_text(Path(target), render(view))
-    say(f"markdown: {target}")
+    write_text(Path(target), markdown)
+    if tell:
+        say(f"markdown: {target}")
 
 
 def refuse_two_on_stdout(*, as_json: bool, markdown: str | None) -> None:

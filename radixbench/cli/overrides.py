@@ -99,6 +99,12 @@ OVERRIDES = (
     _Override("num_prompts", "Start at most so many conversations in a run.", _LOAD, metavar=_INT),
     _Override("duration", "Start conversations for so long in a run: 90s.", _LOAD, metavar=_TIME),
     _Override("stall_timeout", "Give a stream up that is silent for so long: 300s.", _LOAD, metavar=_TIME),
+    _Override(
+        "goodput",
+        "Targets of each request, in ms: ttft:500 tpot:50 (also e2el, itl).",
+        _LOAD,
+        metavar="TARGETS",
+    ),
     _Override("cache_state", "At the start: cold, primed (with the prefixes) or warm.", _PROTOCOL),
     _Override("off_mode", "The off arm goes without by flag, by salt or by flush.", _PROTOCOL),
     _Override("model", "tiny, smollm2-135m, a hub id, a directory or a .gguf file.", _SERVER),

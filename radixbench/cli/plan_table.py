@@ -9,6 +9,8 @@ from rich.table import Table
 
 from radixbench.bench.plan import SweepPlan
 from radixbench.report.cells import cell_title
+from radixbench.report.text import share
+from radixbench.stats.sequential import STOPPED_COVERAGE
 from radixbench.units import Bytes, Seconds
 
 _GIB = 1 << 30
@@ -25,10 +27,14 @@ def print_plan(plan: SweepPlan) -> None:
     console = Console(highlight=False)
     fixed = {axis: value for axis, value in plan.cells[0].cell.items() if axis not in _axes(plan)}
     console.print(
-        f"{plan.scenario}: {plan.workload} on {plan.model}, {plan.device}, {plan.seeds} seeds, {plan.runs} runs"
-        f"{_lengths(plan)}"
+        f"{plan.scenario}: {plan.workload} on {plan.model}, {plan.device}, {_seeds(plan)}{_lengths(plan)}"
     )
-    console.print(f"each run begins with {_STATES[plan.cache_state]}; off: {_OFF_MODES[plan.off_mode]}")
+    console.print(_arms(plan))
+    if plan.until is not None:
+        console.print(
+            f"seeds are added to each cell until TTFT and output throughput are within ±{share(plan.until)} of their"
+            f" values; an interval stopped so holds the truth in {share(STOPPED_COVERAGE)} of cases at least"
+        )
     if fixed and len(plan.cells) > 1:
         console.print(f"every cell: {cell_title(fixed)}")
     console.print(_table(plan))
@@ -38,6 +44,23 @@ def print_plan(plan: SweepPlan) -> None:
     )
     for line in _estimates(plan):
         console.print(line)
+
+
+def _seeds(plan: SweepPlan) -> str:
+    if plan.most_seeds is None:
+        return f"{plan.seeds} seeds, {plan.runs} runs"
+    return f"{plan.seeds} to {plan.most_seeds} seeds, {plan.runs} runs or more"
+
+
+def _arms(plan: SweepPlan) -> str:
+    """What a run of either arm begins with."""
+    begin = f"each run begins with {_STATES[plan.cache_state]}"
+    modes = {arm.partition("-")[0] for arm in plan.arms}
+    if len(plan.arms) > len(modes):
+        (mode,) = modes
+        how = _OFF_MODES[plan.off_mode] if mode == "off" else _STATES[plan.cache_state]
+        return f"null test, {' against '.join(plan.arms)}: both with {how}"
+    return f"{begin}; off: {_OFF_MODES[plan.off_mode]}" if "off" in modes else begin
 
 
 def _axes(plan: SweepPlan) -> list[str]:
@@ -80,7 +103,7 @@ def _estimates(plan: SweepPlan) -> Iterable[str]:
     if plan.longest_request is not None:
         yield f"longest request: {plan.longest_request:,} tokens"
     if plan.seconds is not None:
-        yield f"time: {_time(plan.seconds)}"
+        yield f"time: {'' if plan.until is None else 'at least '}{_time(plan.seconds)}"
     if plan.weight_bytes is not None and plan.pool_bytes is not None:
         yield f"memory of the servers: weights {_size(plan.weight_bytes)}, KV pools {_size(plan.pool_bytes)}"
     for note in plan.notes:

@@ -29,6 +29,7 @@ def run(
     ] = None,
     resume: options.Resume = False,
     max_time: options.MaxTime = None,
+    until: options.Until = None,
     no_calibrate: options.NoCalibrate = False,
     out: Annotated[
         Path | None,
@@ -40,18 +41,22 @@ def run(
         ),
     ] = None,
     keep_text: options.KeepText = False,
+    quiet: options.Quiet = False,
     server_argument: options.ServerArgument = None,
 ) -> int:
     """Measure one arm of a scenario and save the capture."""
     from radixbench.bench.outputs import choose_capture, reserved
     from radixbench.cli import output
     from radixbench.cli.course import Course
+    from radixbench.compare.arm import gather
     from radixbench.compare.single import single_caveats
     from radixbench.report.console import print_view
     from radixbench.report.view import build_single_view
     from radixbench.scenario.load import load, override
 
-    course = Course.of(resume=resume, out=out, max_time=max_time, no_calibrate=no_calibrate)
+    course = Course.of(
+        resume=resume, out=out, max_time=max_time, no_calibrate=no_calibrate, until=until, quiet=quiet
+    )
     written = load(scenario)
     wanted = override(written, **flags, mode=written.modes[0] if mode is None else mode)
     if len(wanted.modes) > 1:
@@ -64,7 +69,12 @@ def run(
         outcome = measure(wanted, paths, course, server_arguments=server_argument or [], keep_text=keep_text)
     ((arm, capture),) = outcome.captures.items()
     path = str(outcome.paths[arm])
-    print_view(build_single_view(capture, path=path, caveats=single_caveats(capture)))
+    gathered = gather("", capture, path)
+    print_view(
+        build_single_view(capture, path=path, gathered=gathered, caveats=single_caveats(capture, gathered))
+    )
+    if outcome.ending is not None:
+        output.print_line(outcome.ending.text)
     output.print_line(f"radixbench report {quote(path)} -o report.html")
     if outcome.error is not None:
         raise outcome.error

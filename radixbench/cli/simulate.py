@@ -10,6 +10,7 @@ import typer
 
 from radixbench.cli import options
 from radixbench.cli.app import app
+from radixbench.cli.stderr import say
 from radixbench.errors import EXIT_OK, UsageError
 
 if TYPE_CHECKING:
@@ -146,13 +147,12 @@ def _of_trace(trace: Trace, sizes: list[CacheSize]) -> dict[str, Any]:
 def _of_chats(
     found: Conversations, sizes: list[CacheSize], tokenizer: str, history: History, order: Order
 ) -> dict[str, Any]:
-    from radixbench.cli import output
     from radixbench.model.load_tokenizer import chat_render, load_tokenizer
     from radixbench.simulation.dialogues import Dialogues
     from radixbench.simulation.hit_row import DEFINITION
     from radixbench.simulation.hits import token_hits
 
-    loaded = load_tokenizer(tokenizer, on_note=output.say)
+    loaded = load_tokenizer(tokenizer, on_note=say)
     dialogues = Dialogues(
         found.chats,
         render=chat_render(loaded),

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 EXAMPLE = Path(__file__).parents[2] / "captures" / "example"
 
 
@@ -25,3 +27,15 @@ def test_a_reader_that_went_away_is_no_verdict() -> None:
         process.stdout.close()
         said = process.stderr.read()
         assert (process.wait(), b"Traceback" in said) == (2, False)
+
+
+@pytest.mark.parametrize("arguments", [("compare", "no.json", "neither.json"), ("sweep", "--nothing")])
+def test_what_nobody_can_read_changes_no_exit_code(arguments: tuple[str, ...]) -> None:
+    """A full disk behind stderr and a reader of it that went away: a user's mistake is 2 and not a failed gate."""
+    command = [sys.executable, "-m", "radixbench", *arguments]
+    with Path("/dev/full").open("w") as full:
+        assert subprocess.run(command, stderr=full, check=False, timeout=100).returncode == 2
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        process.stderr.close()
+        assert process.wait(100) == 2

@@ -77,6 +77,7 @@ def test_clock_floor_is_the_users_where_given(command: Command, saved: Callable[
         (("--gate", "hit_rate"), "hit_rate is no quality"),
         (("--threshold", "-0.01"), "'--threshold'"),
         (("--threshold", "nan"), "'--threshold'"),
+        (("--threshold", "1"), "'--threshold'"),
         (("--clock-floor", "-1"), "'--clock-floor'"),
         (("--clock-floor", "low"), "'--clock-floor'"),
     ],

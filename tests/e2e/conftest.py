@@ -81,7 +81,7 @@ class Door:
         """Run a command to its end."""
         process = self.start(*arguments)
         try:
-            out, err = process.communicate(timeout=100)
+            out, err = process.communicate(timeout=300)
         except BaseException:
             os.killpg(process.pid, signal.SIGKILL)
             raise
@@ -95,7 +95,7 @@ class Door:
             env={**self.environment(), "PYTHONPATH": str(ROOT)},
             capture_output=True,
             text=True,
-            timeout=100,
+            timeout=300,
             check=False,
         )
         return Outcome(done.returncode, done.stdout, done.stderr)

@@ -28,15 +28,22 @@ def settings() -> dict[str, str]:
     return yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))["jobs"]["compare"]["env"]
 
 
+pytestmark = pytest.mark.timeout(600)  # three sweeps, each with servers of its own
+
+
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A runner's folder with both builds installed, here one and the same."""
+def runner(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A runner's folder after every step, with both builds installed: here one and the same."""
     folder = tmp_path_factory.mktemp("runner")
     for build in ("candidate", "base"):
         program = folder / build / ".venv" / "bin" / "radixbench"
         program.parent.mkdir(parents=True)
         program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m radixbench "$@"\n', encoding="utf-8")
         program.chmod(0o755)
+    for name, script in steps().items():
+        # Two like builds may differ by noise at this size: the verdict itself is another test's.
+        done = run(script, folder, FAIL_ON="incomparable")
+        assert done.returncode == 0, f"{name}: {done.stderr}"
     return folder
 
 
@@ -50,25 +57,22 @@ def run(script: str, place: Path, **changed: str) -> subprocess.CompletedProcess
     )
 
 
-def test_the_steps_end_in_a_summary_and_reports(place: Path) -> None:
-    """Every shell step ends well, the summary holds both comparisons, and each report is a page."""
-    for name, script in steps().items():
-        # Two like builds may differ by noise at this size: the verdict itself is another test's.
-        done = run(script, place, FAIL_ON="incomparable")
-        assert done.returncode == 0, f"{name}: {done.stderr}"
-    summary = (place / "summary.md").read_text(encoding="utf-8")
+def test_the_steps_end_in_a_summary_and_reports(runner: Path) -> None:
+    """The summary holds all comparisons, and each report is a page."""
+    summary = (runner / "summary.md").read_text(encoding="utf-8")
     assert "base branch against itself" in summary
     assert "The pull request (A) against the base branch (B)" in summary
     assert summary.count("| TTFT, median") >= 2
     for name in ("base", "candidate", "again", "noise", "compare"):
-        assert (place / "reports" / f"{name}.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+        page = (runner / "reports" / f"{name}.html").read_text(encoding="utf-8")
+        assert page.startswith("<!doctype html>")
 
 
-def test_a_verdict_fails_the_job_and_still_reaches_the_summary(place: Path) -> None:
+def test_a_verdict_fails_the_job_and_still_reaches_the_summary(runner: Path) -> None:
     """A base of other prompts is ``incomparable``: the step ends with 1, after the summary is written."""
     compare = steps()["Compare the pull request with the base branch"]
     other = compare.replace("captures/base/on.json", str(ROOT / "captures" / "example" / "on.json.gz"))
     assert other != compare
-    before = len((place / "summary.md").read_text(encoding="utf-8"))
-    assert run(other, place).returncode == 1
-    assert len((place / "summary.md").read_text(encoding="utf-8")) > before
+    before = len((runner / "summary.md").read_text(encoding="utf-8"))
+    assert run(other, runner).returncode == 1
+    assert len((runner / "summary.md").read_text(encoding="utf-8")) > before
