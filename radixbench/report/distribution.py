@@ -143,8 +143,11 @@ def _padded(edges: Sequence[float], log: bool) -> tuple[float, float]:
 
 
 def _counts(times: Sequence[float], edges: Sequence[float]) -> list[int]:
-    """How many of the times, which are in order and in seconds, each bin holds."""
-    places = [bisect_left(times, edge / _MS) for edge in edges[:-1]]
+    """How many of the times, which are in order and in seconds, each bin holds.
+
+    None lies below the first edge, which rounding may lift above the least of them.
+    """
+    places = [0, *(bisect_left(times, edge / _MS) for edge in edges[1:-1])]
     return [end - start for start, end in zip(places, [*places[1:], len(times)], strict=True)]
 
 

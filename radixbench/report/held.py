@@ -10,6 +10,7 @@ from statistics import median
 from typing import NamedTuple
 
 from radixbench.capture.model import Run
+from radixbench.compare.bound import mean_clock
 from radixbench.metrics.energy import energy
 from radixbench.metrics.gpu import measured_window
 from radixbench.metrics.residency import Residency, Source, never_at_work, residency, while_at_work
@@ -191,8 +192,8 @@ def held_rows(sides: Sequence[Evidence], device: int) -> list[tuple[str, ...]]:
 
 
 def cell_rows(sides: Sequence[Evidence], device: int) -> list[tuple[str, ...]]:
-    """The SM clock of every cell while at work in its measured windows, as rows of the clock table: its floor, the median of its runs'
-    medians, its highest.
+    """The SM clock of every cell while at work in its measured windows, as rows of the clock table: its floor, the mean of
+    its runs' medians by which caveats and bounds go, its highest.
     """
     rows = []
     for side in sides:
@@ -201,7 +202,7 @@ def cell_rows(sides: Sequence[Evidence], device: int) -> list[tuple[str, ...]]:
             read = [clocks for clocks in runs if clocks]
             if not read:
                 continue
-            middle = median(median(clocks) for clocks in read)
+            middle = mean_clock([float(median(clocks)) for clocks in read]) or 0.0
             spread = (min(map(min, read)), middle, max(map(max, read)))
             shown = (f"{text.number(clock)} MHz" for clock in spread)
             name = f"SM clock, {cell_title(cell)}"
