@@ -33,7 +33,7 @@ def refusing(*functions: str, code: int = NOT_SUPPORTED) -> dict[str, int]:
 
 def read(gpu: FakeGpu, **options: object) -> tuple[NvmlProbe, GpuSample]:
     """Start a probe on one device and read once."""
-    probe = NvmlProbe(FakeNvml(gpu, **options))  # type: ignore[arg-type]  # passed on as given
+    probe = NvmlProbe(FakeNvml(gpu, **options))
     (sample,) = probe.read(1)
     assert probe.failed_reads == 0
     return probe, sample

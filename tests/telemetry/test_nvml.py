@@ -26,7 +26,7 @@ EVENT, THROTTLE = "nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurren
 
 
 def one(gpu: FakeGpu, **options: object) -> tuple[NvmlProbe, GpuSample]:
-    probe = NvmlProbe(FakeNvml(gpu, **options))  # type: ignore[arg-type]  # passed on as given
+    probe = NvmlProbe(FakeNvml(gpu, **options))
     (sample,) = probe.read(77)
     return probe, sample
 
