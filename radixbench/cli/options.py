@@ -34,7 +34,7 @@ Markdown = Annotated[
         "--markdown", help="Write a table for a PR body to a file, or - for stdout.", rich_help_panel=_OUTPUT
     ),
 ]
-Gate = Annotated[str, typer.Option("--gate", help="The metrics that the verdict and --fail-on look at.")]
+Gate = Annotated[str, typer.Option("--gate", help="The metrics that the verdict and a CI gate look at.")]
 GATE = "ttft_p50,output_throughput"
 THRESHOLD = 0.03
 Threshold = Annotated[
